@@ -79,6 +79,7 @@ func NewDraws(seed, stream uint64) Draws { return Draws{newKey(kindMask, seed, s
 type Bernoulli struct {
 	key    key
 	all    bool       // tau = 1: the only one with a digit before the binary point
+	from   int        // the word of the first 64 members
 	n      int        // binary digits of tau after the point, up to its last 1
 	digits [17]uint64 // those digits, the first in the highest bit; the smallest float64 is 2^-1074
 
@@ -112,6 +113,14 @@ func (d Draws) Bernoulli(tau float64) *Bernoulli {
 		b.turn = b.digits[0] ^ b.digits[0]<<1
 	}
 	return b
+}
+
+// From returns the draws of the members from 64*word on, of which the first has the number 0 then:
+// so a part of an ensemble sees what the same members see in the whole.
+func (b *Bernoulli) From(word int) *Bernoulli {
+	c := *b
+	c.from += word
+	return &c
 }
 
 // Mask sets bit l%64 of mask[l/64] to the draw of member l, for l < members, and the rest of the
@@ -202,7 +211,7 @@ func (b *Bernoulli) start(g int, example uint64) uint64 { return mix(b.counter(g
 
 // counter is what mix makes start of; [vecmath.Mix] does so for many.
 func (b *Bernoulli) counter(g int, example uint64) uint64 {
-	return b.key.counter(example ^ uint64(g)<<48)
+	return b.key.counter(example ^ uint64(b.from+g)<<48)
 }
 
 // word draws for some lanes of word g; the others get 0.

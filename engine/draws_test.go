@@ -68,6 +68,31 @@ func TestMasksAreMasks(t *testing.T) {
 	})
 }
 
+// TestFrom: the members of a part see what they see in the whole.
+func TestFrom(t *testing.T) {
+	for _, tau := range []float64{0.05, 0.3, 0.5, 1e-30, 1} {
+		b := NewDraws(11, 0).Bernoulli(tau)
+		const words, members, examples = 5, 300, 9
+		whole := make([]uint64, words*examples)
+		for _, first := range []uint64{0, 12345, 1<<48 - 4} {
+			b.Masks(whole, members, first)
+			for from := range words {
+				n := words - from
+				part, one := make([]uint64, n*examples), make([]uint64, n)
+				p := b.From(from)
+				p.Masks(part, members-64*from, first)
+				for e := range examples {
+					p.Mask(one, members-64*from, first+uint64(e))
+					want := whole[e*words+from:][:n]
+					if !slices.Equal(part[e*n:][:n], want) || !slices.Equal(one, want) {
+						t.Fatalf("tau %v, from word %d, example %d", tau, from, first+uint64(e))
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestDigits: tau's digits are those of the number, checked in exact arithmetic.
 func TestDigits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

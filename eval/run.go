@@ -228,6 +228,9 @@ type Options struct {
 
 	Progress Progress // nil shows nothing
 
+	// Trace, if there, is told of the examples that were learned. nil: nothing is.
+	Trace *Trace
+
 	// Timed, if there, gets the time of learning each example, which then are learned one by one,
 	// whatever Block.
 	Timed func(time.Duration)
@@ -353,12 +356,16 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 			return Result{}, err
 		}
 	}
+	end, err := r.trace.begin(l, o.Trace)
+	if err != nil {
+		return Result{}, err
+	}
+	defer end()
 	if inMemory {
 		return r.finish(r.passes(ctx, mem))
 	}
 	r.status.Epoch = 1
-	err := r.pass(ctx, src)
-	if err != nil {
+	if err = r.pass(ctx, src); err != nil {
 		r.stands()
 	}
 	return r.finish(err)
@@ -533,6 +540,7 @@ func (r *run[T]) settle(mem *Memory[T], none, ask bool) error {
 type run[T engine.Float] struct {
 	l      learner.Learner[T]
 	o      Options
+	trace  tracing[T]
 	size   int // examples in the next block
 	rounds []learner.Round
 	prober learner.Prober[T] // nil if not asked
@@ -670,6 +678,9 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	}
 	if r.o.Timed != nil {
 		r.o.Timed(time.Since(began))
+	}
+	if err := r.trace.learned(b); err != nil {
+		return err
 	}
 	if len(r.sample) > 0 {
 		r.classes.Add(int(b.Class[0]), r.sample, r.res.Epochs == 0)

@@ -122,6 +122,20 @@ func AddWeights[T Float](l Learner[T], sum []float64) (_ []float64, ok bool) {
 	return sum, true
 }
 
+// TracerOf returns what writes down what l, a part of an ensemble, does; nil of learners that are
+// none (Traits.Part).
+func TracerOf[T Float](l Learner[T]) Tracer {
+	t, _ := l.(Tracer)
+	return t
+}
+
+// JoinerOf returns what makes l of parts that have learned apart, or nil if it can't be
+// (Traits.Shard).
+func JoinerOf[T Float](l Learner[T]) Joiner {
+	j, _ := l.(Joiner)
+	return j
+}
+
 // MembersOf returns the weights of the members of an ensemble l, one vector a member, and whether
 // there are any: not of learners that are no ensembles (Traits.Ensemble), nor where members have a
 // bias, or no weights. A combination of members that has signs in place of weights (Traits.Vector

@@ -45,6 +45,31 @@ func FingerprintOf[T Float](n int, blocks iter.Seq[*engine.Block[T]]) uint64 {
 	return h >> 11
 }
 
+// Fingerprinted returns the fingerprint, of 53 bits, of examples of which sum is that of all but the
+// last ones, b: equal for equal examples in equal order, whatever the blocks. 0 is that of none.
+// Weights count, and classes. Cost: some ns a value.
+func Fingerprinted[T Float](sum uint64, b *engine.Block[T]) uint64 {
+	h := sum
+	add := func(v uint64) {
+		h = (h ^ v) * 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	for i, y := range b.Y {
+		idx, val := b.Example(i)
+		add(math.Float64bits(float64(y)) ^ math.Float64bits(float64(b.Weight(i))))
+		if b.Class != nil {
+			add(uint64(b.Class[i]))
+		}
+		add(uint64(len(val)))
+		for k, v := range val {
+			add(uint64(engine.FeatureOf(idx, k)))
+			add(math.Float64bits(float64(v)))
+		}
+		h >>= 11
+	}
+	return h
+}
+
 // WasCut reports whether s is that of a learner whose last Fit was cut.
 func WasCut(s State) bool {
 	_, ok := s.Counters[CutPrefix+"data"]

@@ -83,6 +83,15 @@ type Traits struct {
 	// Abreast: AbreastOf learns for many learners of these settings at once, each of another class.
 	Abreast bool
 
+	// Shard returns settings of part k of n of the members, counted from 0, and which members those
+	// are; parts learn apart what the whole learns, to the same bits. nil of learners that can't be
+	// taken apart. Such a learner is a Tracer, and a Joiner.
+	Shard func(k, n int) (Config, Part)
+	// Part says which members the learner's are, where they are a part of those of the learner of
+	// settings PartOf; else both are nil.
+	Part   *Part
+	PartOf Config
+
 	// Threads says which work is done in parts on Env.Pool, where there is enough of it: in words
 	// that end "threads share ...". "" is none: the learner leaves the pool alone, and another
 	// thread changes nothing but its reader's time.

@@ -97,6 +97,8 @@ type OBPM[T learner.Float] struct {
 	weights   bool            // the base takes weights
 	updates   uint64          // of members
 	rounds    []learner.Round // of the run that Learn is at
+	trace     *learner.Trace  // of what the members do; nil: none is kept
+	joining   *joining        // of parts that have learned; nil: the members learn
 }
 
 // OBPMConfig holds the settings of OBPM.
@@ -136,6 +138,13 @@ type OBPMConfig struct {
 	// micra. Default true.
 	Together bool `json:"together,omitempty" flag:"together"`
 
+	// First is the number of the first member, where the members are a part of those of a whole
+	// ensemble: see [learner.Traits].Shard. Default 0; a multiple of 64 below Of.
+	First int `json:"first,omitempty"`
+	// Of is how many members the whole ensemble has; 0: these are all. Default 0; First + Members
+	// or more.
+	Of int `json:"of,omitempty"`
+
 	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
 	// for those defaults. Default nil; any that are valid.
 	BaseConfig learner.Config `json:"base_config"`
@@ -170,6 +179,9 @@ func (c *OBPMConfig) Validate() error {
 		return err
 	}
 	if err := c.validateBase(base); err != nil {
+		return err
+	}
+	if err := c.validatePart(base); err != nil {
 		return err
 	}
 	return c.validateKernel(base.Traits().Members)
@@ -316,6 +328,7 @@ func (c *OBPMConfig) Traits() learner.Traits {
 		form := c.form(base)
 		apart := form == nil
 		t.Abreast = c.abreast(form)
+		c.shardTraits(&t, form)
 		if c.Linear() && !apart && form.Additive && form.Bytes == 0 {
 			t.Replaces = c.Members
 		}
@@ -377,7 +390,7 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	case !step.Form.Additive:
 		o.aggregate = ensemble.AggregateScores
 	}
-	o.Ensemble = ensemble.NewEnsemble[T](o.cfg.Members, o.cfg.Tau, step,
+	o.Ensemble = ensemble.NewEnsemble[T](o.cfg.First, o.cfg.Members, o.cfg.Tau, step,
 		o.aggregate == ensemble.AggregateNone, env)
 	o.Path, o.Lengths = o.cfg.Path, o.Lengths || o.cfg.Cap
 	o.LearnRun.Owner = &o.Ensemble
@@ -403,7 +416,7 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	}
 	for lo := 0; lo < b.Len(); lo += o.LearnRun.B.Len() {
 		o.rounds = rounds[lo:]
-		if err := o.LearnRun.Run(b, lo, o.aggregate, o.presented, (*rounder[T])(o)); err != nil {
+		if err := o.run(b, lo); err != nil {
 			return err
 		}
 		o.presented += uint64(o.LearnRun.B.Len())
@@ -411,6 +424,14 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	o.rounds = nil
 	o.LearnRun.Release()
 	return nil
+}
+
+// run has the members go through the next examples of b, from lo on.
+func (o *OBPM[T]) run(b *engine.Block[T], lo int) error {
+	if o.joining != nil {
+		return o.LearnRun.RunGiven(b, lo, o.aggregate, o.joining.traces, (*rounder[T])(o))
+	}
+	return o.LearnRun.Run(b, lo, o.aggregate, o.presented, (*rounder[T])(o))
 }
 
 // checkMembers is primal.CheckBlock for members that take weights, or don't.
@@ -461,6 +482,11 @@ type rounder[T learner.Float] OBPM[T]
 // Follow is ensemble.Follower.Follow.
 func (r *rounder[T]) Follow(lo, hi int) {
 	o, rounds := (*OBPM[T])(r), r.rounds[lo:hi]
+	if o.trace != nil {
+		for e := lo; e < hi; e++ {
+			o.LearnRun.AppendTrace(o.trace, e)
+		}
+	}
 	f, a, updates, ok := o.ReplayRun(lo, hi)
 	switch {
 	case ok && !o.cfg.Cap: // roundOf for all

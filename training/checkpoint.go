@@ -63,6 +63,11 @@ func capture[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info,
 // of the learner's tables, so this is where a run takes most.
 func save[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info, r eval.Result) error {
 	j.collect()
+	if t := j.env.Trace; t != nil && t.Flush != nil {
+		if err := t.Flush(); err != nil {
+			return wrapped(ErrSave, err)
+		}
+	}
 	m, err := capture(j, l, info, r)
 	if err != nil {
 		return wrapped(ErrSave, err)

@@ -96,6 +96,12 @@ type Options struct {
 	// Shuffle draws a fresh order for each pass from Seed. Default false.
 	Shuffle bool `json:"shuffle,omitempty" toml:"shuffle,omitempty"`
 
+	// Shard is the part of an ensemble's members that the run learns: "2/4" is the second of four.
+	// Parts that see the same examples learn, together, what the whole would, to the bit: see
+	// package shard, and Traits.Shard for the learners that can. "" is the whole. Default ""; K/N,
+	// 1 <= K <= N, at most one part for each 64 members.
+	Shard string `json:"shard,omitempty" toml:"shard,omitempty"`
+
 	// Options of learners that pass over a whole data set, with UntilConverged; which take them,
 	// their Traits say.
 
@@ -391,7 +397,7 @@ func (o *Options) Validate() error {
 // validate looks at all but what depends on the learner.
 func (o *Options) validate() error {
 	for _, check := range []func() error{o.validPasses, o.validData, o.validFiles,
-		o.validMetrics} {
+		o.validMetrics, o.validShard} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -174,8 +174,9 @@ func (o *Options) setTallied(given Options) {
 	}
 }
 
-// kept returns the options that a position has: all but the free ones.
-func (o Options) kept() Options {
+// Kept returns the options that decide a run's result and are not in the rest of its model: without
+// those of the learner, files, measurements, and what is computed with.
+func (o Options) Kept() Options {
 	o.setFree(Options{})
 	if !o.UntilConverged {
 		o.Epochs = max(1, o.Epochs)
@@ -262,7 +263,7 @@ func (o Options) agree(run Options) error {
 // fields are the options that decide a result and were given, as texts, but for those that repeats
 // compares with the model, and those that may change between two rows.
 func (o Options) fields() (map[string]string, error) {
-	o = o.kept()
+	o = o.Kept()
 	o.set(tallied, Options{})
 	o.From, o.CheckpointEvery, o.Bias, o.Normalize, o.Scale = "", "", "", "", ""
 	o.OnError, o.MaxLine, o.Rho = "", 0, 0
@@ -290,7 +291,7 @@ func (j *Job) position(s *eval.Standing) (*model.Position, error) {
 	if err != nil {
 		return nil, err
 	}
-	options, err := json.Marshal(j.o.kept())
+	options, err := json.Marshal(j.o.Kept())
 	if err != nil {
 		return nil, err
 	}

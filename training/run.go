@@ -31,6 +31,14 @@ type Env struct {
 	// place that the source gave when the model was written; "" is the beginning. nil: there are
 	// files.
 	Open func(ctx context.Context, at string) (Source, error)
+	// Trace, if there, is told of the examples that were learned: see eval.Trace.
+	Trace *eval.Trace
+	// Join is the parts of an ensemble that the run makes one, of the examples that these have
+	// learned: it learns nothing, and ends in what a run of the whole would have. An error of the
+	// learner wraps learner.ErrParts or learner.ErrTrace, and nothing is saved then, nor where the
+	// run is stopped. nil: the run learns.
+	Join *Join
+
 	// Repeats says that Open gives the same examples whenever it is called. Of a source that
 	// doesn't, a run is one pass in the order of what comes.
 	Repeats bool
@@ -170,10 +178,11 @@ func (j *Job) begin() (err error) {
 	o := &j.o
 	if o.From == "" && !o.Resume {
 		var c learner.Config
-		if j.entry, c, err = o.Entry(); err == nil {
-			j.set(c)
+		if j.entry, c, err = o.Entry(); err != nil {
+			return err
 		}
-		return err
+		j.set(c)
+		return j.takeShard()
 	}
 	if err := o.roomForModel(&j.env.Machine); err != nil {
 		return err
@@ -253,6 +262,18 @@ func (j *Job) Options() Options { return j.o }
 // NeedsWhole reports whether the learner must see the data set as a whole: to learn at all, or for
 // the soft margin that was asked for. Then it has nothing to save before its end.
 func (j *Job) NeedsWhole() bool { return j.o.needsWhole(j.traits) }
+
+// Seed returns that of all draws.
+func (j *Job) Seed() uint64 { return j.seed }
+
+// Behind returns how many examples the run that is gone on with had learned when its model was
+// saved; 0 without Options.Resume.
+func (j *Job) Behind() int64 {
+	if j.at == nil {
+		return 0
+	}
+	return j.at.standing.Presented()
+}
 
 // Precision returns that of weights and examples: f32 or f64.
 func (j *Job) Precision() string { return j.precision }
@@ -565,6 +586,11 @@ func (r *run[T]) prepare(ctx context.Context) (*Plan, error) {
 	r.l = l
 	plan := j.plan(r.info(), r.inMemory)
 	j.observer.Planned(plan)
+	if j.env.Join != nil {
+		if err := r.join(); err != nil {
+			return nil, err
+		}
+	}
 	if j.before != nil {
 		if err := r.goOn(); err != nil {
 			return nil, err
@@ -613,6 +639,7 @@ func (r *run[T]) learn() (eval.Result, error) {
 		Window: o.Window, Fading: o.Fading, Curve: o.Curve, Delay: o.Delay,
 		IDs: r.ids(), Progress: j.observer.Progress(),
 		CheckpointEvery: j.every, CheckpointAfter: j.after, Prepare: r.scale,
+		Trace: j.env.Trace,
 	}}
 	if j.before != nil {
 		lo.Before = int64(j.before.Presented)
@@ -655,6 +682,9 @@ func (r *run[T]) learn() (eval.Result, error) {
 		}
 	}
 	res, err := Learn(r.work, r.l, r.in, lo)
+	if err == nil {
+		err = r.joined()
+	}
 	err = j.nowhere(err)
 	if s := res.Standing; s != nil && s.Fit && j.at != nil {
 		s.Updates += j.at.standing.Updates
@@ -687,7 +717,7 @@ func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 	// that must see the whole data set, which has nothing to save before its end.
 	learned := res.Counts.Presented > 0 || res.Counts.Updates > 0
 	if j.o.Model != "" && diverged == nil && learned &&
-		!(res.Stopped && j.o.needsWhole(j.traits)) {
+		!(res.Stopped && (j.o.needsWhole(j.traits) || j.env.Join != nil)) {
 		if err := save(j, r.l, res.Info, res.Counts); err != nil {
 			return nil, err
 		}

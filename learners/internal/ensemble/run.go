@@ -42,6 +42,7 @@ type MemberRun[T learner.Float] struct {
 	counts         []int32         // [part][example]: members that updated, by a fixed step
 	partials       []Partial       // [part][example]
 	work           []LaneWork[T]   // one a part
+	words          []float64       // room for what a trace is given of an example
 }
 
 // Aggregate says what is summed over the members' scores of an example.
@@ -235,6 +236,11 @@ func (r *MemberRun[T]) draw(lo, hi int) {
 	if r.weighted {
 		r.leaveOut(mask, lo)
 	}
+	r.measure(lo, hi)
+}
+
+// measure fills in the squared lengths of examples lo to hi-1, where they are needed.
+func (r *MemberRun[T]) measure(lo, hi int) {
 	if r.Owner.Lengths {
 		for e := lo; e < hi; e++ {
 			r.SquaredLengths[e] = primal.SumSqInFour(&r.B, e)
@@ -359,6 +365,6 @@ func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 // Bytes returns the memory of a run's scratch.
 func (r *MemberRun[T]) Bytes() int64 {
 	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.found)) + 8*int64(cap(r.mask)+cap(r.sees))
-	n += 4*int64(cap(r.counts)+cap(r.sums)) + 8*int64(cap(r.scores)+cap(r.coefs))
+	n += 4*int64(cap(r.counts)+cap(r.sums)) + 8*int64(cap(r.scores)+cap(r.coefs)+cap(r.words))
 	return n + int64(cap(r.partials))*int64(unsafe.Sizeof(Partial{})) + WorkBytes(r.work)
 }

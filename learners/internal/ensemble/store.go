@@ -52,13 +52,14 @@ type Masker interface {
 }
 
 // NewEnsemble returns an ensemble without a store of weights: UseLanes gives it one. Draws are
-// those of stream 0 of the seed, so that a member's do not depend on how many there are.
-func NewEnsemble[T learner.Float](members int, tau float64, s *Stepper[T], keepsSum bool,
+// those of stream 0 of the seed, so that a member's do not depend on how many there are; first is
+// the number of the first one in the whole ensemble, of which these are a part.
+func NewEnsemble[T learner.Float](first, members int, tau float64, s *Stepper[T], keepsSum bool,
 	env learner.Env) Ensemble[T] {
 	return Ensemble[T]{
 		members: members, tau: tau, Lengths: s.Form.Norm2,
 		Pool: env.Pool, Stepper: s, KeepsSum: keepsSum,
-		Draws: engine.NewDraws(env.Seed, 0).Bernoulli(tau),
+		Draws: engine.NewDraws(env.Seed, 0).Bernoulli(tau).From(first / 64),
 		words: (members + 63) / 64,
 	}
 }

@@ -1,0 +1,212 @@
+package learners
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+var (
+	_ learner.Tracer = (*OBPM[float32])(nil)
+	_ learner.Joiner = (*OBPM[float32])(nil)
+)
+
+// validatePart checks First and Of.
+func (c *OBPMConfig) validatePart(base learner.Config) error {
+	bad := func(field string, v int, want string) error {
+		return fmt.Errorf("obpm: %s is %d, want %s: %w", field, v, want, learner.ErrConfig)
+	}
+	switch {
+	case c.Of == 0 && c.First == 0:
+		return nil
+	case c.First < 0 || c.First%learner.PartMembers != 0:
+		return bad("first", c.First, fmt.Sprintf("a multiple of %d", learner.PartMembers))
+	case c.Of < c.First+c.Members || c.Of > MaxMembers:
+		return bad("of", c.Of, fmt.Sprintf("%d, first and members, to %d", c.First+c.Members,
+			MaxMembers))
+	case c.First+c.Members < c.Of && c.Members%learner.PartMembers != 0:
+		return bad("members", c.Members, fmt.Sprintf("a multiple of %d, or those to the last one "+
+			"of the whole", learner.PartMembers))
+	case !c.shards(c.form(base)):
+		return bad("of", c.Of, "0: such members can't be taken apart")
+	}
+	return nil
+}
+
+// shards reports whether members can learn apart: those side by side never meet. Cap looks at all
+// of them where S is not kept and they may be longer than 1.
+func (c *OBPMConfig) shards(form *learner.MemberForm) bool {
+	return c.Linear() && form != nil && !(c.Cap && !form.Additive && !form.Unit)
+}
+
+// shardTraits fills in what says how the members are taken apart.
+func (c *OBPMConfig) shardTraits(t *learner.Traits, form *learner.MemberForm) {
+	if !c.shards(form) {
+		return
+	}
+	if c.Of > 0 {
+		whole := *c
+		whole.First, whole.Members, whole.Of = 0, c.Of, 0
+		t.PartOf = &whole
+		t.Part = &learner.Part{First: c.First, Members: c.Members, Of: c.Of}
+		return
+	}
+	t.Shard = func(k, n int) (learner.Config, learner.Part) {
+		p, r := learner.PartOf(c.Members, k, n), *c
+		r.First, r.Members, r.Of = p.First, p.Members, p.Of
+		return &r, p
+	}
+}
+
+// joining is what Join leaves for Learn.
+type joining struct {
+	traces             []*learner.TraceReader
+	presented, updates uint64 // of all parts in the end
+}
+
+// TraceTo is learner.Tracer.TraceTo.
+func (o *OBPM[T]) TraceTo(t *learner.Trace) { o.trace = t }
+
+// Join is learner.Joiner.Join: weights and settings of the members are put side by side. S begins
+// at 0 and follows the examples as it did in learning, by what the traces say of the members.
+func (o *OBPM[T]) Join(parts []learner.Part, states []learner.State,
+	traces []*learner.TraceReader) error {
+	order, err := inOrder(parts, o.cfg.Members)
+	if err != nil {
+		return err
+	}
+	j, sorted := &joining{}, make([]learner.State, 0, len(parts))
+	for _, i := range order {
+		p, s := parts[i], states[i]
+		if err := o.checkPart(p, s); err != nil {
+			return err
+		}
+		presented := s.Counters["presented"]
+		if len(sorted) > 0 && presented != j.presented {
+			return fmt.Errorf("obpm: members %d to %d learned %d examples, those before them %d: %w",
+				p.First, p.First+p.Members-1, presented, j.presented, learner.ErrParts)
+		}
+		j.presented, j.updates = presented, j.updates+s.Counters["updates"]
+		j.traces, sorted = append(j.traces, traces[i]), append(sorted, s)
+	}
+	if err := o.SetState(o.together(sorted)); err != nil {
+		return err
+	}
+	o.joining = j
+	return nil
+}
+
+// checkPart returns the error of a State that is none of such a part.
+func (o *OBPM[T]) checkPart(p learner.Part, s learner.State) error {
+	c := o.cfg
+	c.First, c.Members, c.Of = p.First, p.Members, p.Of
+	l, err := newOBPM[T](&c, learner.Env{})
+	if err != nil {
+		return err
+	}
+	return l.CheckState(s)
+}
+
+// together returns the State of the whole from those of its parts, in their order: but for counters
+// and S, which are those of an ensemble that has learned nothing.
+func (o *OBPM[T]) together(parts []learner.State) learner.State {
+	whole := o.State()
+	var features []int32
+	for _, s := range parts {
+		features = append(features, s.Tensor("features").Data.([]int32)...)
+		whole.Counters["dim"] = max(whole.Counters["dim"], s.Counters["dim"])
+	}
+	slices.Sort(features)
+	features = slices.Compact(features)
+	n := o.cfg.Members
+	members, first := make([]T, len(features)*n), 0
+	for _, s := range parts {
+		has, weights := s.Tensor("features").Data.([]int32), s.Tensor("members").Data.([]T)
+		m, at := s.Tensor("members").Shape[1], 0
+		for i, j := range has {
+			for features[at] != j {
+				at++
+			}
+			copy(members[at*n+first:][:m], weights[i*m:])
+		}
+		first += m
+	}
+	for i := range whole.Tensors {
+		t := &whole.Tensors[i]
+		switch t.Name {
+		case "features":
+			t.Shape, t.Data = []int{len(features)}, features
+		case "members":
+			t.Shape, t.Data = []int{len(features), n}, members
+		case "sum":
+			t.Shape, t.Data = []int{len(features)}, make([]float64, len(features))
+		default: // one a member
+			t.Data = oneAMember(parts, t)
+		}
+	}
+	return whole
+}
+
+// oneAMember returns the parts' tensors of that name and type one behind the other.
+func oneAMember(parts []learner.State, t *learner.Tensor) any {
+	switch t.Data.(type) {
+	case []int64:
+		return concatenated[int64](parts, t.Name)
+	default:
+		return concatenated[float64](parts, t.Name)
+	}
+}
+
+func concatenated[E learner.Element](parts []learner.State, name string) (all []E) {
+	for _, s := range parts {
+		all = append(all, s.Tensor(name).Data.([]E)...)
+	}
+	return all
+}
+
+// Joined is learner.Joiner.Joined.
+func (o *OBPM[T]) Joined() error {
+	j := o.joining
+	o.joining = nil
+	for _, t := range j.traces {
+		if err := t.Ended(); err != nil {
+			return fmt.Errorf("obpm: %w", err)
+		}
+	}
+	if o.presented != j.presented || o.updates != j.updates {
+		return fmt.Errorf("obpm: %d examples and %d updates, the parts had %d and %d: %w",
+			o.presented, o.updates, j.presented, j.updates, learner.ErrTrace)
+	}
+	return nil
+}
+
+// inOrder returns the order in which the parts follow one another, and make up so many members.
+func inOrder(parts []learner.Part, members int) ([]int, error) {
+	order := make([]int, len(parts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return parts[a].First - parts[b].First })
+	next := 0
+	for _, i := range order {
+		p := parts[i]
+		switch {
+		case p.Of != members:
+			return nil, fmt.Errorf("obpm: a part of %d members, of %d wanted: %w", p.Of, members,
+				learner.ErrParts)
+		case p.First < next:
+			return nil, fmt.Errorf("obpm: members %d to %d come twice: %w", p.First,
+				min(next, p.First+p.Members)-1, learner.ErrParts)
+		case p.First > next:
+			return nil, fmt.Errorf("obpm: members %d to %d are missing: %w", next, p.First-1,
+				learner.ErrParts)
+		}
+		next = p.First + p.Members
+	}
+	if next != members {
+		return nil, fmt.Errorf("obpm: members %d to %d are missing: %w", next, members-1,
+			learner.ErrParts)
+	}
+	return order, nil
+}

@@ -1,0 +1,336 @@
+// Package shard learns one ensemble in parts, which never meet: on as many machines as there are,
+// each over all examples, in files of their own. Joined they are what one machine would have
+// learned, to the bit: the members' weights, the average that predicts, and the progressive error.
+//
+//	for k := range 4 { // anywhere, in any order
+//		o := o
+//		o.Shard, o.Model = fmt.Sprintf("%d/4", k+1), fmt.Sprintf("%d.model", k)
+//		_, err := shard.Train(ctx, o, training.Env{}, fmt.Sprintf("%d.trace", k))
+//	}
+//	_, err := shard.Join(ctx, shard.Parts{Models: models, Traces: traces, Files: o.Files,
+//		Model: "all.model"}, training.Env{})
+//
+// What a member sees and learns depends on no other member, so a part learns what these members
+// learn in the whole. What the whole predicts depends on all: a part writes down, for each example,
+// what the others need of it (its trace: of perceptrons how many updated, a byte or less), and Join
+// goes through the examples once more with all traces, without the members.
+//
+// Cost of Join: that of reading, and of one perceptron, for each pass that was learned. Memory: the
+// whole ensemble twice, and a MiB a trace.
+package shard
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// ErrForeign is returned for models and traces that are not of one run's parts.
+var ErrForeign = errors.New("not a part of the same run")
+
+// Train is training.Run of a part, o.Shard, whose trace goes to a file of that name. While it is not
+// whole the file has ".open" behind its name. With o.Resume the run goes on where its model was
+// saved last, and its trace, too; a part whose model and trace are whole is taken as it is, and the
+// Result is nil. Errors are those of training.Run, of files, and ErrTraceFile.
+func Train(ctx context.Context, o training.Options, env training.Env, trace string) (
+	*training.Result, error) {
+	if o.Model == "" || trace == "" {
+		return nil, fmt.Errorf("shard: a part needs files for its model and its trace: %w",
+			learner.ErrConfig)
+	}
+	t := &eval.Trace{}
+	env.Trace = t
+	job, err := training.New(o, env)
+	if o.Resume && errors.Is(err, training.ErrFinished) {
+		return nil, finishTrace(o.Model, trace)
+	}
+	if err != nil {
+		return nil, err
+	}
+	part := job.Config().Traits().Part
+	if part == nil {
+		return nil, fmt.Errorf("shard: %s learns the whole: it has no trace: %w", job.Learner(),
+			learner.ErrConfig)
+	}
+	var w *writer
+	if n := job.Behind(); n > 0 {
+		w, err = reopen(trace, n)
+	} else {
+		var h Header
+		if h, err = header(job); err == nil {
+			w, err = create(trace, h)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Examples, t.Sum = w.examples, w.sum
+	t.Write = func(entries []byte) error { return w.write(entries, t.Examples, t.Sum) }
+	t.Flush = w.sync
+	res, err := job.Run(ctx)
+	if err != nil {
+		w.close()
+		return res, err
+	}
+	return res, w.finish()
+}
+
+// header is that of the job's trace.
+func header(j *training.Job) (h Header, err error) {
+	o := j.Options()
+	h = Header{Learner: j.Learner(), Precision: j.Precision(), Seed: j.Seed(),
+		Part: *j.Config().Traits().Part, Options: o.Kept()}
+	h.Options.Shard, h.Options.CheckpointEvery = "", ""
+	h.Config, err = json.Marshal(j.Config())
+	return h, err
+}
+
+// finishTrace gives the trace of a model that is whole its name, if a run was killed before it did.
+func finishTrace(name, trace string) error {
+	if _, err := os.Stat(trace); err == nil {
+		return nil
+	}
+	m, err := model.Load(name)
+	if err != nil {
+		return err
+	}
+	w, err := reopen(trace, int64(m.Presented))
+	if err != nil {
+		return err
+	}
+	return w.finish()
+}
+
+// Parts are what Join makes one of.
+type Parts struct {
+	Models []string // files, of all parts, in any order
+	Traces []string // files, one a model, in any order
+	Files  []string // the examples that all parts have learned
+	Model  string   // the file to be written; "" is none
+	// Threads and MemBudget are those of training.Options.
+	Threads   int
+	MemBudget training.Bytes
+}
+
+// Join is the run of the whole that parts have learned: its Result, model and errors are those of
+// training.Run with the same Options, to the bit. Errors wrap learner.ErrParts where one is missing
+// or comes twice, ErrForeign where one is of another run, ErrTraceFile and learner.ErrTrace where a
+// trace is not whole, or not of these examples; nothing is written then.
+func Join(ctx context.Context, p Parts, env training.Env) (*training.Result, error) {
+	j, err := open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer j.close()
+	env.Join = &j.join
+	return training.Run(ctx, j.options, env)
+}
+
+// joining is what Join has read.
+type joining struct {
+	options training.Options
+	join    training.Join
+	files   []*os.File
+}
+
+func (j *joining) close() {
+	for _, f := range j.files {
+		f.Close()
+	}
+}
+
+// open reads models and traces.
+func open(p Parts) (_ *joining, err error) {
+	j := &joining{}
+	defer func() {
+		if err != nil {
+			j.close()
+		}
+	}()
+	if len(p.Models) == 0 || len(p.Models) != len(p.Traces) {
+		return nil, fmt.Errorf("shard: %d models and %d traces, want as many: %w", len(p.Models),
+			len(p.Traces), learner.ErrParts)
+	}
+	readers := make([]*reader, len(p.Traces))
+	for i, name := range p.Traces {
+		if readers[i], err = j.openTrace(name); err != nil {
+			return nil, err
+		}
+		if err := readers[i].sameRun(readers[0]); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range p.Models {
+		if err := j.take(name, readers); err != nil {
+			return nil, err
+		}
+	}
+	h := &readers[0].header
+	whole, err := wholeOf(h)
+	if err != nil {
+		return nil, err
+	}
+	j.options = h.Options
+	j.options.Learner, j.options.Config, j.options.Literal = h.Learner, whole, true
+	j.options.Precision, j.options.Seed = h.Precision, &h.Seed
+	j.options.Files, j.options.Model = p.Files, p.Model
+	j.options.Threads, j.options.MemBudget = p.Threads, p.MemBudget
+	return j, nil
+}
+
+// openTrace opens a trace and goes through it once, so that what is damaged or not whole is found
+// before anything is learned.
+func (j *joining) openTrace(name string) (*reader, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, open := os.Stat(openName(name)); open == nil {
+			return nil, fmt.Errorf("%s: its part is not finished, %s is there: %w", name,
+				openName(name), ErrTraceFile)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	j.files = append(j.files, f)
+	whole := newReader(name, f)
+	if err := whole.start(); err != nil {
+		return nil, err
+	}
+	for {
+		kind, _, err := whole.record()
+		if err != nil {
+			return nil, err
+		}
+		if kind == kindEnd {
+			break
+		}
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		return nil, err
+	}
+	r := newReader(name, f)
+	if err := r.start(); err != nil {
+		return nil, err
+	}
+	r.total = eval.Trace{Examples: whole.examples, Sum: whole.sum}
+	return r, nil
+}
+
+// sameRun refuses a trace of another run than first's.
+func (r *reader) sameRun(first *reader) error {
+	a, b := r.header, first.header
+	one, err := wholeOf(&a)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	other, err := wholeOf(&b)
+	if err != nil {
+		return fmt.Errorf("%s: %w", first.name, err)
+	}
+	differ := func(what string, x, y any) error {
+		return fmt.Errorf("%s and %s: %s %v and %v: %w", first.name, r.name, what, y, x, ErrForeign)
+	}
+	switch {
+	case a.Learner != b.Learner:
+		return differ("learners", a.Learner, b.Learner)
+	case a.Precision != b.Precision:
+		return differ("precisions", a.Precision, b.Precision)
+	case a.Seed != b.Seed:
+		return differ("seeds", a.Seed, b.Seed)
+	case !reflect.DeepEqual(asJSON(one), asJSON(other)):
+		return differ("settings", asJSON(one), asJSON(other))
+	case asJSON(a.Options) != asJSON(b.Options):
+		return differ("options", asJSON(a.Options), asJSON(b.Options))
+	case r.total.Examples != first.total.Examples:
+		return differ("numbers of examples", r.total.Examples, first.total.Examples)
+	case r.total.Sum != first.total.Sum:
+		return fmt.Errorf("%s and %s: they have learned other examples: %w", first.name, r.name,
+			ErrForeign)
+	}
+	return nil
+}
+
+func asJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// wholeOf returns the settings of the ensemble that the part is of.
+func wholeOf(h *Header) (learner.Config, error) {
+	e, err := learner.Lookup(h.Learner)
+	if err != nil {
+		return nil, err
+	}
+	c := e.Config()
+	if err := json.Unmarshal(h.Config, c); err != nil {
+		return nil, fmt.Errorf("settings: %w: %w", err, ErrTraceFile)
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	t := c.Traits()
+	if t.Part == nil || *t.Part != h.Part {
+		return nil, fmt.Errorf("settings of no part: %w", ErrTraceFile)
+	}
+	return t.PartOf, nil
+}
+
+// take takes a model, with the trace of its part.
+func (j *joining) take(name string, readers []*reader) error {
+	m, err := model.Load(name)
+	if err != nil {
+		return err
+	}
+	_, c, err := m.Settings()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	part := c.Traits().Part
+	if part == nil {
+		return fmt.Errorf("%s: it is no part of an ensemble: %w", name, learner.ErrParts)
+	}
+	if m.Position != nil {
+		return fmt.Errorf("%s: its run was stopped before its end: %w", name, learner.ErrParts)
+	}
+	i := slices.IndexFunc(readers, func(r *reader) bool { return r.header.Part == *part })
+	if i < 0 {
+		return fmt.Errorf("%s: members %d to %d have no trace: %w", name, part.First,
+			part.First+part.Members-1, learner.ErrParts)
+	}
+	r := readers[i]
+	switch {
+	case r.taken != "":
+		return fmt.Errorf("%s and %s: members %d to %d come twice: %w", r.taken, name, part.First,
+			part.First+part.Members-1, learner.ErrParts)
+	case m.Learner != r.header.Learner || m.Seed != r.header.Seed ||
+		m.Precision != r.header.Precision || !sameConfig(c, r.header.Config) ||
+		int64(m.Presented) != r.total.Examples:
+		return fmt.Errorf("%s: %s is not the trace of its run: %w", name, r.name, ErrForeign)
+	}
+	r.taken = name
+	j.join.Parts = append(j.join.Parts, *part)
+	j.join.States = append(j.join.States, m.State)
+	j.join.Traces = append(j.join.Traces, learner.NewTraceReader(r))
+	j.join.Trace = r.total
+	return nil
+}
+
+// sameConfig reports whether c is what the JSON says.
+func sameConfig(c learner.Config, text []byte) bool {
+	var buf bytes.Buffer
+	return json.Compact(&buf, text) == nil && asJSON(c) == buf.String()
+}

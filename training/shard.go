@@ -1,0 +1,109 @@
+package training
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// Join is parts of an ensemble that have learned apart, to be made one. See learner.Joiner: Traces
+// have what the part of the same place did.
+type Join struct {
+	Parts  []learner.Part
+	States []learner.State
+	Traces []*learner.TraceReader
+	// Trace is what the parts' runs have told of the examples, at their ends.
+	Trace eval.Trace
+}
+
+// parseShard reads Options.Shard: part k of n, counted from 0 here.
+func parseShard(s string) (k, n int, err error) {
+	first, of, ok := strings.Cut(s, "/")
+	if ok {
+		if k, err = strconv.Atoi(first); err == nil {
+			n, err = strconv.Atoi(of)
+		}
+	}
+	if !ok || err != nil || k < 1 || k > n {
+		return 0, 0, badOption("2/4 is the second one of four.",
+			"{shard} %q: not the number of a part and how many there are", s)
+	}
+	return k - 1, n, nil
+}
+
+// validShard refuses what asks for more than a part knows: what the whole ensemble predicts.
+func (o *Options) validShard() error {
+	if o.Shard == "" {
+		return nil
+	}
+	const alone = "Leave it out: it looks at the whole ensemble, of which this is a part."
+	switch {
+	case o.UntilConverged:
+		return badOption(alone, "{shard} and {until_converged} exclude each other")
+	case o.Drift != "":
+		return badOption(alone, "{shard} and {drift} exclude each other")
+	case o.Proba:
+		return badOption(alone, "{shard} and {proba} exclude each other")
+	case o.From != "":
+		return badOption("Train all parts from their beginning, or the whole on from a model.",
+			"{shard} and {from} exclude each other")
+	}
+	_, _, err := parseShard(o.Shard)
+	return err
+}
+
+// takeShard makes the settings those of the part that Options.Shard names.
+func (j *Job) takeShard() error {
+	if j.o.Shard == "" {
+		return nil
+	}
+	k, n, err := parseShard(j.o.Shard)
+	if err != nil {
+		return err
+	}
+	if j.traits.Shard == nil {
+		return badOption("Learners that can: "+
+			those(func(t learner.Traits) bool { return t.Shard != nil })+", without a kernel.",
+			"{shard}: %s can't be taken apart", describe(j.name, j.config))
+	}
+	c, p := j.traits.Shard(k, n)
+	if most := (p.Of + learner.PartMembers - 1) / learner.PartMembers; n > most {
+		return badOption(fmt.Sprintf("Take %d parts at most, or more members.", most),
+			"{shard} %s: %d members are cut by %d, so some part has none", j.o.Shard, p.Of,
+			learner.PartMembers)
+	}
+	j.set(c)
+	return nil
+}
+
+// join makes the learner that of the parts of Env.Join.
+func (r *run[T]) join() error {
+	parts := r.j.env.Join
+	joiner := learner.JoinerOf(r.l)
+	if joiner == nil {
+		return fmt.Errorf("%s can't be made of parts: %w", r.j.name, learner.ErrParts)
+	}
+	if r.j.env.Trace == nil {
+		r.j.env.Trace = &eval.Trace{}
+	}
+	return joiner.Join(parts.Parts, parts.States, parts.Traces)
+}
+
+// joined is called when what the parts learned was gone through.
+func (r *run[T]) joined() error {
+	join, had := r.j.env.Join, r.j.env.Trace
+	if join == nil {
+		return nil
+	}
+	if err := learner.JoinerOf(r.l).Joined(); err != nil {
+		return err
+	}
+	if had.Examples != join.Trace.Examples || had.Sum != join.Trace.Sum {
+		return fmt.Errorf("%d examples, which are not the %d that the parts have learned: %w",
+			had.Examples, join.Trace.Examples, learner.ErrTrace)
+	}
+	return nil
+}
