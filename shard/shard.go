@@ -39,12 +39,18 @@ import (
 // ErrForeign is returned for models and traces that are not of one run's parts.
 var ErrForeign = errors.New("not a part of the same run")
 
-// Train is training.Run of a part, o.Shard, whose trace goes to a file of that name. While it is not
+// Job is the run of a part that can begin.
+type Job struct {
+	*training.Job
+	writer *writer
+}
+
+// New is training.New of a part, o.Shard, whose trace goes to a file of that name. While it is not
 // whole the file has ".open" behind its name. With o.Resume the run goes on where its model was
-// saved last, and its trace, too; a part whose model and trace are whole is taken as it is, and the
-// Result is nil. Errors are those of training.Run, of files, and ErrTraceFile.
-func Train(ctx context.Context, o training.Options, env training.Env, trace string) (
-	*training.Result, error) {
+// saved last, and its trace, too; of a part that is whole the error is training.ErrFinished, and
+// its trace is whole then. Errors are those of training.New, of files, and ErrTraceFile; they wrap
+// learner.ErrConfig where o is of no part. A Job that doesn't Run is to be closed.
+func New(o training.Options, env training.Env, trace string) (*Job, error) {
 	if o.Model == "" || trace == "" {
 		return nil, fmt.Errorf("shard: a part needs files for its model and its trace: %w",
 			learner.ErrConfig)
@@ -53,13 +59,14 @@ func Train(ctx context.Context, o training.Options, env training.Env, trace stri
 	env.Trace = t
 	job, err := training.New(o, env)
 	if o.Resume && errors.Is(err, training.ErrFinished) {
-		return nil, finishTrace(o.Model, trace)
+		if err := finishTrace(o.Model, trace); err != nil {
+			return nil, err
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	part := job.Config().Traits().Part
-	if part == nil {
+	if job.Config().Traits().Part == nil {
 		return nil, fmt.Errorf("shard: %s learns the whole: it has no trace: %w", job.Learner(),
 			learner.ErrConfig)
 	}
@@ -78,12 +85,33 @@ func Train(ctx context.Context, o training.Options, env training.Env, trace stri
 	t.Examples, t.Sum = w.examples, w.sum
 	t.Write = func(entries []byte) error { return w.write(entries, t.Examples, t.Sum) }
 	t.Flush = w.sync
-	res, err := job.Run(ctx)
+	return &Job{Job: job, writer: w}, nil
+}
+
+// Run is training.Job.Run. The trace gets its name when the run has come to its end.
+func (j *Job) Run(ctx context.Context) (*training.Result, error) {
+	res, err := j.Job.Run(ctx)
 	if err != nil {
-		w.close()
+		j.Close()
 		return res, err
 	}
-	return res, w.finish()
+	return res, j.writer.finish()
+}
+
+// Close leaves the trace as it is.
+func (j *Job) Close() error { return j.writer.close() }
+
+// Train is New and Run. Of a part that is whole, with o.Resume, the Result is nil.
+func Train(ctx context.Context, o training.Options, env training.Env, trace string) (
+	*training.Result, error) {
+	j, err := New(o, env, trace)
+	if errors.Is(err, training.ErrFinished) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j.Run(ctx)
 }
 
 // header is that of the job's trace.

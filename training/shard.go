@@ -101,9 +101,12 @@ func (r *run[T]) joined() error {
 	if err := learner.JoinerOf(r.l).Joined(); err != nil {
 		return err
 	}
-	if had.Examples != join.Trace.Examples || had.Sum != join.Trace.Sum {
-		return fmt.Errorf("%d examples, which are not the %d that the parts have learned: %w",
-			had.Examples, join.Trace.Examples, learner.ErrTrace)
+	switch {
+	case had.Examples != join.Trace.Examples:
+		return fmt.Errorf("%d examples, of %d that the parts have learned: %w", had.Examples,
+			join.Trace.Examples, learner.ErrTrace)
+	case had.Sum != join.Trace.Sum:
+		return fmt.Errorf("other examples than the parts have learned: %w", learner.ErrTrace)
 	}
 	return nil
 }

@@ -24,69 +24,92 @@ type mergeReport struct {
 	Features  int                      `json:"features"`
 	Presented uint64                   `json:"presented"` // examples, over all
 	Updates   int64                    `json:"updates"`
-	Posterior *learner.PosteriorReport `json:"posterior"`
-	Model     string                   `json:"model"`
-	SHA256    string                   `json:"model_sha256"`
+	Posterior *learner.PosteriorReport `json:"posterior"` // null of parts
+	// of parts: of the whole ensemble in the first epoch, each before the example was learned
+	Examples    int64   `json:"examples,omitempty"`
+	Errors      int64   `json:"errors,omitempty"`
+	Progressive float64 `json:"progressive_error,omitempty"`
+	Model       string  `json:"model"`
+	SHA256      string  `json:"model_sha256"`
 }
 
 func newMergeCmd() *cobra.Command {
 	var (
 		to            string
+		parts         joiner
 		asJSON, quiet bool
 	)
 	cmd := &cobra.Command{
 		Use:   "merge [flags] -m FILE MODEL MODEL...",
-		Short: "Join the posteriors of models that learned different examples",
-		Long: `Write the model whose posterior is that of all the models' examples, as if these had been learned by one.
+		Short: "Join models: posteriors of different examples, or the parts of an ensemble",
+		Long: `Write the model whose posterior is that of all the models' examples, as if these had been
+learned by one.
 
-The Gaussians are multiplied by their natural parameters, in which the prior counts once; points that a model still keeps (wep, vvm) are
-learned like examples, in the order of the models. Where two models saw features in common this is an approximation, as each of them is.
+The Gaussians are multiplied by their natural parameters, in which the prior counts once; points
+that a model still keeps (wep, vvm) are learned like examples, in the order of the models. Where two
+models saw features in common this is an approximation, as each of them is.
 
-The models need the same learner, settings, precision, labels and preparation of examples. Learners that can be merged: ` + strings.Join(mergeable(), ", ") + `, and
-these over random features (--rff) of one seed.`,
+The models need the same learner, settings, precision, labels and preparation of examples. Learners
+that can be merged: ` + strings.Join(mergeable(), ", ") + `, and these over random features (--rff) of one seed.
+
+With --trace the models are parts of one ensemble (train --shard), each of which has learned all
+examples. They become the model that one machine would have learned, to the byte, with its
+progressive error. That takes one more pass over the examples for each that was learned, named by
+--data, as fast as they are read.`,
 		Example: `  halfspace train -a vvm -m first.model first.svm
   halfspace train -a vvm -m second.model second.svm
   halfspace merge -m both.model first.model second.model`,
 		Annotations: args(useRead),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 {
+			if len(args) < 2 && len(parts.traces) == 0 {
 				return usage("See: halfspace merge --help.", "%s: want two or more",
 					plural(len(args), "model"))
 			}
 			if to == "" {
 				return usage("Name the file with -m FILE.", "no place for the merged model")
 			}
-			r, err := mergeModels(to, args)
-			if err != nil {
+			var r *mergeReport
+			var err error
+			if len(parts.traces) > 0 {
+				r, err = parts.join(cmd, to, args)
+			} else {
+				r, err = mergeModels(to, args)
+			}
+			switch {
+			case err != nil:
 				return err
-			}
-			if asJSON {
+			case asJSON:
 				return printJSON(stdout(cmd), r)
-			}
-			if quiet {
+			case quiet:
 				return nil
 			}
-			rows := [][2]string{
-				{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " +
-					r.Precision},
-				{"merged", plural(len(args), "model")},
-				{"examples", fmt.Sprintf("%d presented, %d features", r.Presented, r.Features)},
-				{"updates", fmt.Sprint(r.Updates)},
-			}
-			if met := describePosterior(r.Posterior); met != "" {
-				rows = append(rows, [2]string{"posterior", met})
-			}
-			return twoColumns(stdout(cmd), append(rows,
-				[2]string{"model", r.Model + " sha256 " + r.SHA256}))
+			return twoColumns(stdout(cmd), r.rows())
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&to, "model", "m", "", "write the merged model to `FILE`, which appears whole "+
 		"or not at all")
 	names(fs, useModel, "model")
+	parts.flags(cmd)
 	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
 	fs.BoolVarP(&quiet, "quiet", "q", false, "no summary")
 	return cmd
+}
+
+// rows are the lines of the summary.
+func (r *mergeReport) rows() [][2]string {
+	rows := [][2]string{
+		{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " + r.Precision},
+		{"merged", plural(len(r.Merged), "model")},
+		{"examples", fmt.Sprintf("%d presented, %d features", r.Presented, r.Features)},
+		{"updates", fmt.Sprint(r.Updates)},
+	}
+	if r.Posterior == nil {
+		rows = append(rows, [2]string{"progressive", r.describeProgress()})
+	} else if met := describePosterior(r.Posterior); met != "" {
+		rows = append(rows, [2]string{"posterior", met})
+	}
+	return append(rows, [2]string{"model", r.Model + " sha256 " + r.SHA256})
 }
 
 // mergeable returns the names of the learners with a posterior that can be merged.
@@ -109,8 +132,13 @@ func mergeModels(to string, names []string) (*mergeReport, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, _, err := m.Settings(); err != nil {
+		_, c, err := m.Settings()
+		if err != nil {
 			return nil, modelError(name, err)
+		}
+		if c.Traits().Part != nil {
+			return nil, &fail{codeModel, fmt.Errorf("%s: a part of an ensemble", name),
+				"Name the parts' traces with --trace, and the examples with --data."}
 		}
 		models[i] = m
 		if what, next := unlike(models[0], m); what != "" {

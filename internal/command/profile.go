@@ -29,8 +29,8 @@ func (p *profiles) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&p.block, "blockprofile", "", "write a profile of waiting to `FILE` at the end")
 	fs.StringVar(&p.mutex, "mutexprofile", "", "write a profile of lock contention to `FILE` at "+
 		"the end")
-	fs.StringVar(&p.trace, "trace", "", "write an execution trace to `FILE`")
-	names(fs, useWritten, "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace")
+	fs.StringVar(&p.trace, "exectrace", "", "write an execution trace to `FILE`")
+	names(fs, useWritten, "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "exectrace")
 	fs.StringVar(&p.addr, "pprof-addr", "", "serve live profiles on `ADDRESS` (loopback only, "+
 		"over 300 seconds at most), e.g. 127.0.0.1:6060")
 }
@@ -93,7 +93,7 @@ func (p *profiles) start(stderr io.Writer) (stop func() error, err error) {
 		})
 	}
 	if p.trace != "" {
-		f, err := create("trace", p.trace)
+		f, err := create("exectrace", p.trace)
 		if err != nil {
 			return stop, err
 		}

@@ -23,8 +23,8 @@ var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba
 	"margin-svm", "latency", "mem-budget", "any-format", "model", "drift", "on-drift",
 	"drift-keep", "drift-members", "drift-recent", "resume",
 	"metrics", "window", "fading", "delay", "id-col", "wait-max", "wait-bytes", "calibrate",
-	"html", "threshold",
-	"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace", "pprof-addr"}
+	"html", "threshold", "shard", "trace",
+	"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "exectrace", "pprof-addr"}
 
 // notRepeated are flags that say nothing of what is learned: a command line that repeats a setting
 // has none of them.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/training"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -39,11 +41,13 @@ type trainer struct {
 	settings   *learnerFlags
 	metrics    metricFlags
 	html       string
+	trace      string
 
 	output   outputFlags
 	profiles profiles
 
 	cmd     *cobra.Command
+	learns  func(context.Context) (*training.Result, error)
 	streams bool         // files may be a stream: examples are read once
 	replay  string       // a log to be learned again; ""
 	in      *streamInput // that one, if not nil
@@ -175,6 +179,12 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringVar(&t.replay, "replay", "", "rebuild the model of serve --log from the log `FILE`, "+
 		"to the byte: of the model that the log begins with, or of -i")
 	names(fs, useRead, "replay")
+	fs.StringVar(&o.Shard, "shard", "", "learn part `K/N` of the members, as 2/4; parts that saw "+
+		"the same examples are joined by merge to what one machine learns"+
+		who(func(t learner.Traits) bool { return t.Shard != nil }))
+	fs.StringVar(&t.trace, "trace", "", "with --shard: write what merge needs of each example to "+
+		"`FILE`, some bits of each")
+	names(fs, useReplaced, "trace")
 	fs.Var(&t.memory, "mem-budget", "keep within so much memory, as 512MiB or 2G, all counted; "+
 		"see: halfspace help memory")
 	t.machine.flags(fs)
@@ -217,7 +227,7 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	if t.in != nil {
 		env.Open = t.in.open
 	}
-	job, err := training.New(t.o, env)
+	job, err := t.job(env)
 	if errors.Is(err, training.ErrFinished) {
 		if !t.output.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: %s: finished: nothing to do (to learn "+
@@ -245,7 +255,7 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	}()
 	t.output.note(cmd, "%s on %s (%s), %s, %s", job.Learner(), vecmath.Active(), vecmath.Why(),
 		plural(t.machine.threads, "thread"), job.Precision())
-	result, err := job.Run(cmd.Context())
+	result, err := t.learns(cmd.Context())
 	if errors.Is(err, training.ErrPaused) {
 		if !t.output.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: %s: nothing came; %s\n", t.in.name, t.kept())
@@ -262,6 +272,34 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 		return t.ended(job, result, err)
 	}
 	return nil
+}
+
+// job makes the run: of a part, whose trace it writes, or of the whole.
+func (t *trainer) job(env training.Env) (*training.Job, error) {
+	fs := t.cmd.Flags()
+	switch {
+	case t.trace == "" && t.o.Shard != "":
+		return nil, usage("Name a file with --trace, which merge needs.",
+			"%s without its trace can't be joined", given(fs, "shard"))
+	case t.trace != "" && t.o.Shard == "" && !t.o.Resume:
+		return nil, usage("Say which one with --shard, as 2/4.", "%s is written by a part",
+			given(fs, "trace"))
+	case t.trace != "" && t.o.Model == "":
+		return nil, usage("Name a file with -m.", "%s: a part without its model can't be joined",
+			given(fs, "shard"))
+	case t.trace == "":
+		job, err := training.New(t.o, env)
+		if job != nil {
+			t.learns = job.Run
+		}
+		return job, err
+	}
+	part, err := shard.New(t.o, env, t.trace)
+	if err != nil {
+		return nil, traceError(err)
+	}
+	t.learns = part.Run
+	return part.Job, nil
 }
 
 // shows takes what reports go by of the run that is gone on with.

@@ -1,0 +1,97 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/shard"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// joiner makes one ensemble of parts that train --shard has learned.
+type joiner struct {
+	traces, data []string
+	memory       byteSize
+	machine      machineFlags
+}
+
+func (j *joiner) flags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringArrayVar(&j.traces, "trace", nil, "the models are parts (train --shard): the `FILE` "+
+		"of a trace, one of each part, in any order")
+	fs.StringArrayVar(&j.data, "data", nil, "with --trace: the `FILE` of the examples that all "+
+		"parts have learned; may be given again, in their order")
+	fs.Var(&j.memory, "mem-budget", "with --trace: keep within so much memory, as 512MiB or 2G")
+	j.machine.flags(fs)
+	names(fs, useRead, "trace")
+	names(fs, useExamples, "data")
+}
+
+// join goes through the examples once more, with what the parts did, and writes the whole.
+func (j *joiner) join(cmd *cobra.Command, to string, models []string) (*mergeReport, error) {
+	fs := cmd.Flags()
+	switch {
+	case len(j.data) == 0:
+		return nil, usage("Name the files that the parts have learned.", "%s without --data",
+			given(fs, "trace"))
+	case len(models) != len(j.traces):
+		return nil, usage("Give one --trace for each part.", "%s and %s", plural(len(models),
+			"model"), plural(len(j.traces), "trace"))
+	}
+	if err := findTests(j.data); err != nil {
+		return nil, err
+	}
+	if err := j.machine.use(fs); err != nil {
+		return nil, err
+	}
+	res, err := shard.Join(cmd.Context(), shard.Parts{Models: models, Traces: j.traces,
+		Files: j.data, Model: to, Threads: j.machine.threads, MemBudget: training.Bytes(j.memory)},
+		training.Env{Machine: thisMachine(int64(j.memory))})
+	if err != nil {
+		return nil, traceError(err)
+	}
+	p, c := res.Plan, res.Counts
+	r := &mergeReport{Schema: schema, Learner: p.Learner, Config: p.Config,
+		Precision: p.Precision, Merged: models, Features: res.Info.Dim,
+		Presented: uint64(c.Presented), Updates: c.Updates, Model: to, SHA256: res.Saved.SHA256}
+	r.Examples, r.Errors = c.Examples, c.Errors
+	r.Progressive = c.ProgressiveError()
+	return r, nil
+}
+
+// traceError gives an error of package shard its exit code and next step.
+func traceError(err error) error {
+	next := ""
+	switch e := (*training.Error)(nil); {
+	case errors.Is(err, training.ErrStopped):
+		return &fail{codeStopped, errStopped, "Nothing was saved."}
+	case errors.As(err, &e) && e.Kind != training.ErrOption:
+		next = "Nothing was saved."
+	case errors.Is(err, learner.ErrParts):
+		next = "Name each part once, all of one train --shard 1/N to N/N."
+	case errors.Is(err, shard.ErrForeign):
+		next = "Take the models and traces of one run: the same settings, seed, options and " +
+			"examples."
+	case errors.Is(err, shard.ErrTraceFile):
+		next = "Train that part again; or if it was stopped: train --resume with its --trace."
+	case errors.Is(err, learner.ErrTrace):
+		next = "Nothing was written. Name with --data what all parts have learned, in its order."
+	case errors.Is(err, fs.ErrNotExist):
+		next = "Check the name; train --shard writes a trace."
+	default:
+		return err
+	}
+	text := strings.TrimPrefix(err.Error(), "shard: ")
+	return &fail{codeModel, &explained{text, err}, next}
+}
+
+// describeProgress is the progressive error of the whole.
+func (r *mergeReport) describeProgress() string {
+	return fmt.Sprintf("%.3f %% error in the first epoch (%d of %d)", 100*r.Progressive, r.Errors,
+		r.Examples)
+}
