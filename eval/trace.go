@@ -54,6 +54,6 @@ func (t *tracing[T]) learned(b *engine.Block[T]) error {
 		return nil
 	}
 	err := t.to.Write(t.entries.Bytes)
-	t.entries.Bytes = t.entries.Bytes[:0]
+	t.entries.Reset()
 	return err
 }

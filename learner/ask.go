@@ -125,13 +125,19 @@ func AddWeights[T Float](l Learner[T], sum []float64) (_ []float64, ok bool) {
 // TracerOf returns what writes down what l, a part of an ensemble, does; nil of learners that are
 // none (Traits.Part).
 func TracerOf[T Float](l Learner[T]) Tracer {
+	if w, ok := l.(Wrapper[T]); ok {
+		return TracerOf(w.Inner())
+	}
 	t, _ := l.(Tracer)
 	return t
 }
 
 // JoinerOf returns what makes l of parts that have learned apart, or nil if it can't be
-// (Traits.Shard).
+// (Traits.Splits).
 func JoinerOf[T Float](l Learner[T]) Joiner {
+	if w, ok := l.(Wrapper[T]); ok {
+		return JoinerOf(w.Inner())
+	}
 	j, _ := l.(Joiner)
 	return j
 }

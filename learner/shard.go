@@ -46,16 +46,35 @@ type Tracer interface {
 type Joiner interface {
 	// Join gives the learner, which is new, the members of parts, of which states are what they
 	// ended with. Learn then goes through the same examples again without learning: what the
-	// parts did with each of them comes from the traces, one a part. Errors wrap ErrParts or
-	// ErrState, and of Learn ErrTrace.
-	Join(parts []Part, states []State, traces []*TraceReader) error
+	// parts did with each of them comes from the traces, one a part. Examples that were learned
+	// before it came, after has learned for it, which was joined, too; nil: there are none. Errors
+	// wrap ErrParts or ErrState, and of Learn ErrTrace.
+	Join(parts []Part, states []State, traces []*TraceReader, after Joiner) error
 	// Joined ends that: the learner is as if it had learned all examples itself, and learns on.
 	// The error wraps ErrTrace if the examples, updates or traces don't end together.
 	Joined() error
 }
 
-// Trace is what a part did with each example: whole numbers and sums.
-type Trace struct{ Bytes []byte }
+// Trace is what a part did with each example: whole numbers and sums, in an entry each.
+type Trace struct {
+	Bytes []byte
+	ends  []int // of entries
+}
+
+// End ends an example's entry.
+func (t *Trace) End() { t.ends = append(t.ends, len(t.Bytes)) }
+
+// Entry returns that of example i since Reset.
+func (t *Trace) Entry(i int) []byte {
+	lo := 0
+	if i > 0 {
+		lo = t.ends[i-1]
+	}
+	return t.Bytes[lo:t.ends[i]]
+}
+
+// Reset empties it.
+func (t *Trace) Reset() { t.Bytes, t.ends = t.Bytes[:0], t.ends[:0] }
 
 // Count appends a whole number of 0 or more.
 func (t *Trace) Count(n int) { t.Bytes = binary.AppendUvarint(t.Bytes, uint64(n)) }

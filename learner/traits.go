@@ -83,10 +83,11 @@ type Traits struct {
 	// Abreast: AbreastOf learns for many learners of these settings at once, each of another class.
 	Abreast bool
 
-	// Shard returns settings of part k of n of the members, counted from 0, and which members those
-	// are; parts learn apart what the whole learns, to the same bits. nil of learners that can't be
-	// taken apart. Such a learner is a Tracer, and a Joiner.
-	Shard func(k, n int) (Config, Part)
+	// Splits is how many members there are, where parts of them learn apart what the whole learns, to
+	// the same bits; 0 is none. Shard returns settings of such a part. The learner is a Tracer, and
+	// a Joiner.
+	Splits int
+	Shard  func(Part) Config
 	// Part says which members the learner's are, where they are a part of those of the learner of
 	// settings PartOf; else both are nil.
 	Part   *Part

@@ -63,6 +63,10 @@ func (a *obpmAbreast[T]) Learn(b *engine.Block[T], rounds []learner.Round) int {
 		for e, s := range f {
 			of[e] = learner.Round{Score: s / members, Updates: updates[e]}
 			o.updates += uint64(updates[e])
+			if o.trace != nil { // as MemberRun.AppendTrace has it of a fixed step
+				o.trace.Count(int(updates[e]))
+				o.trace.End()
+			}
 		}
 	}
 	return n

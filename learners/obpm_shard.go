@@ -52,10 +52,11 @@ func (c *OBPMConfig) shardTraits(t *learner.Traits, form *learner.MemberForm) {
 		t.Part = &learner.Part{First: c.First, Members: c.Members, Of: c.Of}
 		return
 	}
-	t.Shard = func(k, n int) (learner.Config, learner.Part) {
-		p, r := learner.PartOf(c.Members, k, n), *c
+	t.Splits = c.Members
+	t.Shard = func(p learner.Part) learner.Config {
+		r := *c
 		r.First, r.Members, r.Of = p.First, p.Members, p.Of
-		return &r, p
+		return &r
 	}
 }
 
@@ -71,7 +72,7 @@ func (o *OBPM[T]) TraceTo(t *learner.Trace) { o.trace = t }
 // Join is learner.Joiner.Join: weights and settings of the members are put side by side. S begins
 // at 0 and follows the examples as it did in learning, by what the traces say of the members.
 func (o *OBPM[T]) Join(parts []learner.Part, states []learner.State,
-	traces []*learner.TraceReader) error {
+	traces []*learner.TraceReader, after learner.Joiner) error {
 	order, err := inOrder(parts, o.cfg.Members)
 	if err != nil {
 		return err
@@ -93,7 +94,12 @@ func (o *OBPM[T]) Join(parts []learner.Part, states []learner.State,
 	if err := o.SetState(o.together(sorted)); err != nil {
 		return err
 	}
-	o.joining = j
+	if o.joining = j; after != nil {
+		before := after.(*OBPM[T]) // of the same settings
+		o.GrowTo(len(before.Sum))
+		copy(o.Sum, before.Sum)
+		o.sumSq, o.presented, o.updates = before.sumSq, before.presented, before.updates
+	}
 	return nil
 }
 

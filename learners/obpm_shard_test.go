@@ -14,7 +14,7 @@ import (
 // TestShards: parts that learn apart and are joined have the state of the whole, and the rounds, to
 // the bit, for any number of parts.
 func TestShards(t *testing.T) {
-	for _, base := range []string{"perceptron", "pa", "lms", "alma", "romma", "micra"} {
+	for _, base := range []string{"perceptron", "pa", "lms", "alma", "romma", "cramma", "micra"} {
 		for _, combine := range []string{CombineWeights, CombineVote} {
 			for _, dense := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%s/dense=%v", base, combine, dense), func(t *testing.T) {
@@ -43,7 +43,8 @@ func testShards[T learner.Float](t *testing.T, base, combine string, dense bool)
 			traces []*learner.TraceReader
 		)
 		for k := range n {
-			c, p := shard((k+1)%n, n) // in any order
+			p := learner.PartOf(300, (k+1)%n, n) // in any order
+			c := shard(p)
 			if err := c.Validate(); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,7 @@ func testShards[T learner.Float](t *testing.T, base, combine string, dense bool)
 			t.Fatal(err)
 		}
 		o := l.(*OBPM[T])
-		if err := o.Join(parts, states, traces); err != nil {
+		if err := o.Join(parts, states, traces, nil); err != nil {
 			t.Fatal(err)
 		}
 		for i, b := range blocks {

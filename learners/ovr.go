@@ -80,6 +80,8 @@ type OVR[T learner.Float] struct {
 	// what learns for all columns at once, if they can; apart: it was found that they can't
 	abreast learner.Abreast[T]
 	apart   bool
+	trace   *columnTraces // of what columns do; nil: none is kept
+	joining *ovrJoining   // of parts that have learned; nil: the columns learn
 
 	dim       int // features that all have seen
 	presented uint64
@@ -170,7 +172,13 @@ func (c *OVRConfig) Traits() learner.Traits {
 	if err != nil {
 		return learner.Traits{Norm: math.NaN()}
 	}
-	return traitsOver(base.Traits(), c.Classes, "the classes")
+	t := traitsOver(base.Traits(), c.Classes, "the classes")
+	lifted(&t, func(base learner.Config) learner.Config {
+		r := *c
+		r.BaseConfig = base
+		return &r
+	})
+	return t
 }
 
 // traitsOver is Traits over learners of two classes with these.
@@ -577,6 +585,9 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		}
 		hi = lo + r.b.Len()
 		o.presented += uint64(hi - lo)
+		if o.trace != nil {
+			o.trace.take(hi - lo)
+		}
 		for e := range hi - lo {
 			rounds[lo+e] = r.round(e)
 			o.updates += uint64(rounds[lo+e].Updates)
@@ -597,6 +608,13 @@ func (o *OVR[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) 
 		k := len(o.columns)
 		if err := o.come(len(o.since) + 1); err != nil {
 			return false, err
+		}
+		if o.joining != nil {
+			if err := o.joinColumn(k); err != nil {
+				return false, err
+			}
+			comes = true
+			continue
 		}
 		if o.abreast != nil {
 			if comes = o.abreast.Add(o.columns[k]); comes {
@@ -620,6 +638,9 @@ func (o *OVR[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) 
 			o.lone = append(o.lone, l)
 		}
 		comes = true
+	}
+	if comes && o.trace != nil {
+		o.traceColumns()
 	}
 	return comes, nil
 }
@@ -684,7 +705,10 @@ func (r *ovrRun[T]) run(b *engine.Block[T], lo, hi int, do ovrWork) error {
 	if !b.Dense() {
 		nnz = r.b.Ptr[n] - r.b.Ptr[0]
 	}
-	if do == ovrLearn && r.abreast() {
+	switch {
+	case do == ovrLearn && r.o.joining != nil:
+		return r.given()
+	case do == ovrLearn && r.abreast():
 		return nil
 	}
 	if err := r.o.pool.Spread(context.Background(), k*(n*call+nnz/perProduct), k, r); err != nil {

@@ -113,6 +113,11 @@ func (c *RFFConfig) Traits() learner.Traits {
 	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
 	t.Members, t.Replaces = nil, 0
 	t.OverClasses = c.overClasses
+	lifted(&t, func(base learner.Config) learner.Config {
+		r := *c
+		r.BaseConfig = base
+		return &r
+	})
 	// Distances that sigma divides are of the data's units, and margins are of the random features.
 	t.ScaleFree, t.Norm, t.Threads = false, math.NaN(), "the random features"
 	if t.Keeps > 0 {

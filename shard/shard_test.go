@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -87,17 +88,20 @@ func TestSameBytes(t *testing.T) {
 		{"pa", false, training.Options{Settings: map[string]any{"base": "pa"}}},
 		{"alma", false, training.Options{Settings: map[string]any{"base": "alma"}}},
 		{"vote", true, training.Options{Settings: map[string]any{"combine": "vote"}}},
+		{"rff", false, training.Options{Learner: "rff", Settings: map[string]any{"base": "obpm",
+			"D": 20, "sigma": 1, "base_config": map[string]any{"members": 300, "tau": 0.1}}}},
 		{"unit", false, training.Options{Data: training.Data{Bias: "append", Normalize: "unit"},
 			Calibrate: "platt"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			o := c.o
-			o.Learner, o.Files = "obpm", []string{rows(t, dir, 1500, 1, c.ones)}
-			if o.Settings == nil {
-				o.Settings = map[string]any{}
+			o.Files = []string{rows(t, dir, 1500, 1, c.ones)}
+			if o.Learner == "" {
+				settings := map[string]any{"members": 300, "tau": 0.1}
+				maps.Copy(settings, o.Settings)
+				o.Learner, o.Settings = "obpm", settings
 			}
-			o.Settings["members"], o.Settings["tau"] = 300, 0.1
 			one := o
 			one.Model = filepath.Join(dir, "one.model")
 			want, err := training.Run(t.Context(), one, training.Env{})
@@ -120,6 +124,57 @@ func TestSameBytes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestClasses: so it is with any number of classes, known before or not, of few and of many, which
+// are learned side by side.
+func TestClasses(t *testing.T) {
+	for _, n := range []int{3, 20} {
+		for _, known := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d/known=%v", n, known), func(t *testing.T) {
+				dir := t.TempDir()
+				r := rand.New(rand.NewPCG(3, 1))
+				var b strings.Builder
+				for i := range 1200 {
+					c := r.IntN(max(3, min(n, 1+i/20))) // some come late
+					fmt.Fprintf(&b, "%d", c)
+					for j := range 30 {
+						if r.IntN(30) < 2+3*(j%n/(c+1)%2) {
+							fmt.Fprintf(&b, " %d:1", j+1)
+						}
+					}
+					b.WriteByte('\n')
+				}
+				file := filepath.Join(dir, "x.svm")
+				if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				o := training.Options{Learner: "obpm", Files: []string{file},
+					Settings: map[string]any{"members": 140, "tau": 0.2}, Epochs: 2}
+				if known {
+					for c := range n {
+						o.Classes = append(o.Classes, fmt.Sprint(c))
+					}
+				}
+				one := o
+				one.Model = filepath.Join(dir, "one.model")
+				want, err := training.Run(t.Context(), one, training.Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := parts(t, dir, o, 3)
+				got, err := shard.Join(t.Context(), p, training.Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Counts.Errors != want.Counts.Errors ||
+					!bytes.Equal(content(t, p.Model), content(t, one.Model)) {
+					t.Errorf("%d errors, want %d, or another model", got.Counts.Errors,
+						want.Counts.Errors)
+				}
+			})
+		}
 	}
 }
 
@@ -196,7 +251,7 @@ func TestResume(t *testing.T) {
 	// killed between the model and the end of the trace: the name is given then
 	os.Rename(whole.Traces[0], whole.Traces[0]+".open")
 	data := content(t, whole.Traces[0]+".open")
-	os.WriteFile(whole.Traces[0]+".open", data[:len(data)-25], 0o600)
+	os.WriteFile(whole.Traces[0]+".open", data[:len(data)-25-64], 0o600)
 	if _, err := shard.Train(t.Context(), training.Options{Resume: true, Model: whole.Models[1],
 		Files: o.Files}, training.Env{}, whole.Traces[0]); err != nil {
 		t.Fatal(err)

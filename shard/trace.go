@@ -25,7 +25,7 @@ import (
 //
 //	H  Header in JSON, the first record
 //	D  entries of the examples behind the record before, packed by zstd: see learner.Trace
-//	E  nothing: the end
+//	E  the SHA-256 of the part's model in hexadecimal: the end
 const (
 	magic    = "hstrace1"
 	headSize = 1 + 4 + 8 + 8 + 4
@@ -182,11 +182,11 @@ func (w *writer) record(kind byte, body []byte) error {
 	return err
 }
 
-// finish ends the trace and gives it its name.
-func (w *writer) finish() error {
+// finish ends the trace, of the part's model of that SHA-256, and gives it its name.
+func (w *writer) finish(model string) error {
 	err := w.flush()
 	if err == nil {
-		err = w.record(kindEnd, nil)
+		err = w.record(kindEnd, []byte(model))
 	}
 	if err == nil {
 		err = w.f.Sync()
@@ -219,7 +219,8 @@ type reader struct {
 	zstd     *zstd.Decoder
 	header   Header
 	total    eval.Trace // at the end
-	taken    string     // the model that it goes with
+	model    string     // the SHA-256 of the part's, at the end
+	taken    string     // the file of the model that it goes with
 	examples int64      // of the records so far
 	sum      uint64     // of these
 	ended    bool

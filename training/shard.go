@@ -64,18 +64,18 @@ func (j *Job) takeShard() error {
 	if err != nil {
 		return err
 	}
-	if j.traits.Shard == nil {
+	t := j.traits
+	if t.Splits == 0 {
 		return badOption("Learners that can: "+
-			those(func(t learner.Traits) bool { return t.Shard != nil })+", without a kernel.",
+			those(func(t learner.Traits) bool { return t.Splits > 0 })+", without a kernel.",
 			"{shard}: %s can't be taken apart", describe(j.name, j.config))
 	}
-	c, p := j.traits.Shard(k, n)
-	if most := (p.Of + learner.PartMembers - 1) / learner.PartMembers; n > most {
+	if most := (t.Splits + learner.PartMembers - 1) / learner.PartMembers; n > most {
 		return badOption(fmt.Sprintf("Take %d parts at most, or more members.", most),
-			"{shard} %s: %d members are cut by %d, so some part has none", j.o.Shard, p.Of,
+			"{shard} %s: %d members are cut by %d, so some part has none", j.o.Shard, t.Splits,
 			learner.PartMembers)
 	}
-	j.set(c)
+	j.set(t.Shard(learner.PartOf(t.Splits, k, n)))
 	return nil
 }
 
@@ -89,7 +89,7 @@ func (r *run[T]) join() error {
 	if r.j.env.Trace == nil {
 		r.j.env.Trace = &eval.Trace{}
 	}
-	return joiner.Join(parts.Parts, parts.States, parts.Traces)
+	return joiner.Join(parts.Parts, parts.States, parts.Traces, nil)
 }
 
 // joined is called when what the parts learned was gone through.

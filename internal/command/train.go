@@ -181,7 +181,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	names(fs, useRead, "replay")
 	fs.StringVar(&o.Shard, "shard", "", "learn part `K/N` of the members, as 2/4; parts that saw "+
 		"the same examples are joined by merge to what one machine learns"+
-		who(func(t learner.Traits) bool { return t.Shard != nil }))
+		who(func(t learner.Traits) bool { return t.Splits > 0 }))
 	fs.StringVar(&t.trace, "trace", "", "with --shard: write what merge needs of each example to "+
 		"`FILE`, some bits of each")
 	names(fs, useReplaced, "trace")

@@ -13,6 +13,7 @@ func (r *MemberRun[T]) AppendTrace(t *learner.Trace, e int) {
 	if r.short {
 		_, _, updates := r.Sums(e)
 		t.Count(updates)
+		t.End()
 		return
 	}
 	updates := 0
@@ -30,6 +31,7 @@ func (r *MemberRun[T]) AppendTrace(t *learner.Trace, e int) {
 	case AggregateScores:
 		r.appendSums(t, e, func(p *Partial) []float64 { return p.total[:] })
 	}
+	t.End()
 }
 
 // appendSums appends the sums of example e, part by part.
