@@ -29,8 +29,9 @@ type room struct {
 // columns.
 var rooms = []room{
 	{"cmd/halfspace", "internal/command", ""},
-	{"internal/command", "serve bench bench/papers exchange training dataset/public eval model dataset " +
-		"dataset/format learner engine vecmath internal/atomicfile internal/schema internal/spelling", ""},
+	{"internal/command", "serve shard bench bench/papers exchange training dataset/public eval " +
+		"model dataset dataset/format learner engine vecmath internal/atomicfile internal/schema " +
+		"internal/spelling", ""},
 	{"examples/embed", ".", ""},
 	{"serve", ". model dataset/format engine internal/atomicfile internal/schema internal/scratch " +
 		"internal/waiting", "learners"},
@@ -41,6 +42,7 @@ var rooms = []room{
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
 		"internal/naive", ""},
 	{"exchange", "model dataset/format learner engine", ". learners"},
+	{"shard", "training eval model learner", ""},
 	{"training", "eval eval/stat model dataset dataset/format learners learner engine " +
 		"internal/spelling", ""},
 	{"eval", "learner engine vecmath internal/waiting", "model dataset learners"},
@@ -94,7 +96,7 @@ var testHelpers = []string{"internal/approx", "internal/race", "internal/realdat
 var onlyIn = map[string][]string{
 	// which describe the CPU; vecmath asks x/sys/cpu, a sixth of its size
 	"github.com/klauspost/cpuid/v2":     {"bench", "internal/command"},
-	"github.com/klauspost/compress":     {"dataset"},
+	"github.com/klauspost/compress":     {"dataset", "shard"},
 	"google.golang.org/protobuf":        {"exchange"},
 	"github.com/HdrHistogram":           {"internal/command"},
 	"github.com/spf13/cobra":            {"internal/command"},

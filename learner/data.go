@@ -45,9 +45,9 @@ func FingerprintOf[T Float](n int, blocks iter.Seq[*engine.Block[T]]) uint64 {
 	return h >> 11
 }
 
-// Fingerprinted returns the fingerprint, of 53 bits, of examples of which sum is that of all but the
-// last ones, b: equal for equal examples in equal order, whatever the blocks. 0 is that of none.
-// Weights count, and classes. Cost: some ns a value.
+// Fingerprinted returns the fingerprint, of 53 bits, of examples of which sum is that of all but
+// the last ones, b: equal for equal examples in equal order, whatever the blocks. 0 is that of
+// none. Weights count, and classes. Cost: some ns a value.
 func Fingerprinted[T Float](sum uint64, b *engine.Block[T]) uint64 {
 	h := sum
 	add := func(v uint64) {

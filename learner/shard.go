@@ -18,9 +18,9 @@ var ErrParts = errors.New("parts do not make up the whole")
 
 // Part says which members of a whole ensemble a learner's are.
 type Part struct {
-	First   int // number of the first one, a multiple of [PartMembers]
-	Members int // how many
-	Of      int // of the whole
+	First   int `json:"first"`   // number of the first one, a multiple of [PartMembers]
+	Members int `json:"members"` // how many
+	Of      int `json:"of"`      // of the whole
 }
 
 // PartMembers is what an ensemble is cut into: members whose draws share a word.

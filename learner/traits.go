@@ -83,9 +83,9 @@ type Traits struct {
 	// Abreast: AbreastOf learns for many learners of these settings at once, each of another class.
 	Abreast bool
 
-	// Splits is how many members there are, where parts of them learn apart what the whole learns, to
-	// the same bits; 0 is none. Shard returns settings of such a part. The learner is a Tracer, and
-	// a Joiner.
+	// Splits is how many members there are, where parts of them learn apart what the whole learns,
+	// to the same bits; 0 is none. Shard returns settings of such a part. The learner is a Tracer,
+	// and a Joiner.
 	Splits int
 	Shard  func(Part) Config
 	// Part says which members the learner's are, where they are a part of those of the learner of

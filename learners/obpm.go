@@ -138,12 +138,9 @@ type OBPMConfig struct {
 	// micra. Default true.
 	Together bool `json:"together,omitempty" flag:"together"`
 
-	// First is the number of the first member, where the members are a part of those of a whole
-	// ensemble: see [learner.Traits].Shard. Default 0; a multiple of 64 below Of.
-	First int `json:"first,omitempty"`
-	// Of is how many members the whole ensemble has; 0: these are all. Default 0; First + Members
-	// or more.
-	Of int `json:"of,omitempty"`
+	// Part says which members of a whole ensemble these are; nil: they are all. See
+	// [learner.Traits].Shard. Default nil; a part of as many members.
+	Part *learner.Part `json:"part,omitempty"`
 
 	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
 	// for those defaults. Default nil; any that are valid.
@@ -390,7 +387,11 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	case !step.Form.Additive:
 		o.aggregate = ensemble.AggregateScores
 	}
-	o.Ensemble = ensemble.NewEnsemble[T](o.cfg.First, o.cfg.Members, o.cfg.Tau, step,
+	first := 0
+	if o.cfg.Part != nil {
+		first = o.cfg.Part.First
+	}
+	o.Ensemble = ensemble.NewEnsemble[T](first, o.cfg.Members, o.cfg.Tau, step,
 		o.aggregate == ensemble.AggregateNone, env)
 	o.Path, o.Lengths = o.cfg.Path, o.Lengths || o.cfg.Cap
 	o.LearnRun.Owner = &o.Ensemble
@@ -539,6 +540,9 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 		p := o.average()
 		return p.Score(b, dst)
 	}
+	if err := o.ownMembers(); err != nil {
+		return err
+	}
 	if err := o.AggregateMembers(b, dst, o.aggregate); err != nil {
 		return err
 	}
@@ -553,6 +557,9 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 // be on the other side. Cost: the scores of all members.
 func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
+		return err
+	}
+	if err := o.ownMembers(); err != nil {
 		return err
 	}
 	if err := o.AggregateMembers(b, dst, ensemble.AggregateVotes); err != nil {

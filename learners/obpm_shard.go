@@ -12,24 +12,27 @@ var (
 	_ learner.Joiner = (*OBPM[float32])(nil)
 )
 
-// validatePart checks First and Of.
+// validatePart checks Part.
 func (c *OBPMConfig) validatePart(base learner.Config) error {
-	bad := func(field string, v int, want string) error {
-		return fmt.Errorf("obpm: %s is %d, want %s: %w", field, v, want, learner.ErrConfig)
+	p := c.Part
+	bad := func(want string) error {
+		return fmt.Errorf("obpm: part is %+v of %d members, want %s: %w", *p, c.Members, want,
+			learner.ErrConfig)
 	}
 	switch {
-	case c.Of == 0 && c.First == 0:
+	case p == nil:
 		return nil
-	case c.First < 0 || c.First%learner.PartMembers != 0:
-		return bad("first", c.First, fmt.Sprintf("a multiple of %d", learner.PartMembers))
-	case c.Of < c.First+c.Members || c.Of > MaxMembers:
-		return bad("of", c.Of, fmt.Sprintf("%d, first and members, to %d", c.First+c.Members,
-			MaxMembers))
-	case c.First+c.Members < c.Of && c.Members%learner.PartMembers != 0:
-		return bad("members", c.Members, fmt.Sprintf("a multiple of %d, or those to the last one "+
-			"of the whole", learner.PartMembers))
+	case p.First < 0 || p.First%learner.PartMembers != 0:
+		return bad(fmt.Sprintf("a multiple of %d as the first", learner.PartMembers))
+	case p.Members != c.Members:
+		return bad("as many")
+	case p.Of < p.First+p.Members || p.Of > MaxMembers:
+		return bad(fmt.Sprintf("it to be of %d or more, to %d", p.First+p.Members, MaxMembers))
+	case p.First+p.Members < p.Of && p.Members%learner.PartMembers != 0:
+		return bad(fmt.Sprintf("a multiple of %d, or those to the last one of the whole",
+			learner.PartMembers))
 	case !c.shards(c.form(base)):
-		return bad("of", c.Of, "0: such members can't be taken apart")
+		return bad("none: such members can't be taken apart")
 	}
 	return nil
 }
@@ -45,17 +48,16 @@ func (c *OBPMConfig) shardTraits(t *learner.Traits, form *learner.MemberForm) {
 	if !c.shards(form) {
 		return
 	}
-	if c.Of > 0 {
+	if c.Part != nil {
 		whole := *c
-		whole.First, whole.Members, whole.Of = 0, c.Of, 0
-		t.PartOf = &whole
-		t.Part = &learner.Part{First: c.First, Members: c.Members, Of: c.Of}
+		whole.Members, whole.Part = c.Part.Of, nil
+		t.PartOf, t.Part = &whole, c.Part
 		return
 	}
 	t.Splits = c.Members
 	t.Shard = func(p learner.Part) learner.Config {
 		r := *c
-		r.First, r.Members, r.Of = p.First, p.Members, p.Of
+		r.Members, r.Part = p.Members, &p
 		return &r
 	}
 }
@@ -64,6 +66,16 @@ func (c *OBPMConfig) shardTraits(t *learner.Traits, form *learner.MemberForm) {
 type joining struct {
 	traces             []*learner.TraceReader
 	presented, updates uint64 // of all parts in the end
+}
+
+// ownMembers refuses scores by the members while parts are joined: these have learned already what
+// is only gone through.
+func (o *OBPM[T]) ownMembers() error {
+	if o.joining == nil {
+		return nil
+	}
+	return fmt.Errorf("obpm: the parts' members have learned later examples, too: %w",
+		learner.ErrParts)
 }
 
 // TraceTo is learner.Tracer.TraceTo.
@@ -85,7 +97,7 @@ func (o *OBPM[T]) Join(parts []learner.Part, states []learner.State,
 		}
 		presented := s.Counters["presented"]
 		if len(sorted) > 0 && presented != j.presented {
-			return fmt.Errorf("obpm: members %d to %d learned %d examples, those before them %d: %w",
+			return fmt.Errorf("obpm: members %d to %d learned %d examples, those before %d: %w",
 				p.First, p.First+p.Members-1, presented, j.presented, learner.ErrParts)
 		}
 		j.presented, j.updates = presented, j.updates+s.Counters["updates"]
@@ -106,7 +118,7 @@ func (o *OBPM[T]) Join(parts []learner.Part, states []learner.State,
 // checkPart returns the error of a State that is none of such a part.
 func (o *OBPM[T]) checkPart(p learner.Part, s learner.State) error {
 	c := o.cfg
-	c.First, c.Members, c.Of = p.First, p.Members, p.Of
+	c.Members, c.Part = p.Members, &p
 	l, err := newOBPM[T](&c, learner.Env{})
 	if err != nil {
 		return err

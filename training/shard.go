@@ -47,6 +47,9 @@ func (o *Options) validShard() error {
 		return badOption(alone, "{shard} and {drift} exclude each other")
 	case o.Proba:
 		return badOption(alone, "{shard} and {proba} exclude each other")
+	case o.Delay > 0 || o.IDCol != "":
+		return badOption("Leave it out: labels come with their rows.",
+			"{shard} excludes {delay} and {id_col}")
 	case o.From != "":
 		return badOption("Train all parts from their beginning, or the whole on from a model.",
 			"{shard} and {from} exclude each other")
