@@ -214,7 +214,11 @@ func take[T engine.Float](d *decoder, r *rowsOf[T], layout *format.Layout, set *
 	for _, l := range out.Labels.List {
 		x.labels = append(x.labels, l.Text)
 	}
-	x.ids = out.ID
+	for i := range x.n {
+		if id, _ := out.RowID(i); len(id) > 0 {
+			x.ids = append(append(x.ids, make([]string, i-len(x.ids))...), string(id))
+		}
+	}
 	if len(out.W) > 0 {
 		out.WeighRest()
 		x.weights = make([]float64, out.N)

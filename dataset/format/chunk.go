@@ -43,9 +43,6 @@ type Rows[T engine.Float] struct {
 	// with Settings.KeepDiv what each row was divided by; 0: by nothing, or by no number alone
 	Div  []float64
 	Line []int // with Settings.Lines the line that each row begins in, counted from 0
-	// ID has, of rows that are read by ObjectKeys, what each is called; "" is none, and so is it
-	// behind the last
-	ID []string
 	// of the block W has the weights, up to the last that was given by Weigh
 	NBad int // bad rows; those of which an error is kept may be fewer
 
@@ -89,7 +86,7 @@ func (r *Rows[T]) Reset(dense bool) {
 	}
 	r.N, r.NBad, r.Lines, r.MaxSq, r.Zero = 0, 0, 0, 0, false
 	r.Code, r.Where, r.bad, r.more = r.Code[:0], r.Where[:0], r.bad[:0], r.more[:0]
-	r.Div, r.Line, r.ID = r.Div[:0], r.Line[:0], r.ID[:0]
+	r.Div, r.Line = r.Div[:0], r.Line[:0]
 	r.Labels.Reset()
 	r.foreign = 0
 	r.ids.reset()

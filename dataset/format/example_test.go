@@ -439,6 +439,7 @@ func ExampleObjectKeys() {
 	c := format.Chunk[float32]{File: "body", Text: []byte(text + "\n\n"), N: len(text),
 		Layout: keys.Layout(), Out: &format.Rows[float32]{}}
 	c.Parse(&format.Settings{Format: format.NDJSON})
-	fmt.Println(c.Out.ID, c.Out.Labels.List[c.Out.Code[0]].Text, c.Out.Idx, c.Out.Val)
-	// Output: [a7] yes [2] [0.5]
+	id, _ := c.Out.RowID(0)
+	fmt.Println(string(id), c.Out.Labels.List[c.Out.Code[0]].Text, c.Out.Idx, c.Out.Val)
+	// Output: a7 yes [2] [0.5]
 }

@@ -9,6 +9,8 @@ import (
 // longID is the length in bytes above which an id is bad: those of rows that wait are kept.
 const longID = 1024
 
+var longerID = fmt.Sprintf("expected an id of at most %d bytes, found a longer one", longID)
+
 // ids are the ids of rows, where Settings.IDs asks for them.
 type ids struct {
 	text []byte
@@ -62,7 +64,7 @@ func (c *Chunk[T]) badID(s *Settings, id []byte, code int32) string {
 	switch {
 	case !s.IDs:
 	case len(id) > longID:
-		return fmt.Sprintf("expected an id of at most %d bytes, found a longer one", longID)
+		return longerID
 	case len(id) == 0 && code == c.Out.Labels.None:
 		return "the label is missing, and so is the id by which it could come later"
 	}

@@ -206,7 +206,7 @@ func (j *ndjsonRow[T]) parse(p int) bool {
 	r := j.Out
 	j.row, j.found, j.bad, j.id = len(r.Idx), false, "", j.id[:0]
 	j.name, j.keys = j.name[:0], j.keys[:0]
-	j.own.begin()
+	j.own = ownKeys[T]{}
 	had := 0
 	if r.Names != nil {
 		had = len(r.Names.list)
@@ -221,12 +221,17 @@ func (j *ndjsonRow[T]) parse(p int) bool {
 		}
 	}
 	if end >= 0 {
-		j.own.end(r)
-		if j.bad = j.badID(j.s, j.id, j.code); j.bad == "" {
+		if j.own.hasWeight {
+			r.Weigh(j.own.weight)
+		}
+		if j.bad = j.badID(j.s, j.id, j.code); j.lay.keys != nil && len(j.id) > longID {
+			j.bad = longerID
+		}
+		if j.bad == "" {
 			j.bad = r.endRow(j.s, j.row, j.code, j.lay.numbers, j.lay.shift, false)
 		}
 		if j.bad == "" {
-			if j.s.IDs {
+			if j.s.IDs || j.lay.keys != nil && j.lay.id != "" {
 				r.AddID(j.id, len(r.Idx) == j.row+j.s.Bias)
 			}
 			return true

@@ -10,8 +10,8 @@ import (
 type ObjectKeys struct {
 	// Label are the keys of which one has the label.
 	Label []string
-	// ID is the key of what a row is called, a text or a number, and Weight that of its weight;
-	// "": there is none.
+	// ID is the key of the rows' ids, which Rows.RowID has, and Weight that of their weights; "":
+	// there is none.
 	ID, Weight string
 	// Features is the key of an object or array that has the features, whose names stand for
 	// themselves and not behind this key; other keys are features all the same. "": none.
@@ -26,7 +26,7 @@ type ObjectKeys struct {
 
 // Layout returns the layout of such rows, for chunks of [NDJSON].
 func (k *ObjectKeys) Layout() *Layout {
-	lay := &ndjsonLayout{keys: k, numbers: !k.Words, kind: jsonSparse, like: "training"}
+	lay := &ndjsonLayout{keys: k, id: k.ID, numbers: !k.Words, kind: jsonSparse, like: "training"}
 	if len(k.Label) > 0 {
 		lay.label = k.Label[0]
 	}
@@ -37,8 +37,7 @@ func (k *ObjectKeys) Layout() *Layout {
 
 // has reports whether a key of a row is of what stands beside features.
 func (k *ObjectKeys) has(key []byte) bool {
-	return k != nil && len(key) > 0 &&
-		(string(key) == k.ID || string(key) == k.Weight || string(key) == k.Features)
+	return k != nil && len(key) > 0 && (string(key) == k.Weight || string(key) == k.Features)
 }
 
 // isLabel reports whether a key is the label's.
@@ -56,36 +55,14 @@ func (lay *ndjsonLayout) isLabel(key []byte) bool {
 
 // ownKeys is what a row has for ObjectKeys.
 type ownKeys[T engine.Float] struct {
-	id                     []byte
 	weight                 T
 	hasWeight, hasFeatures bool
-}
-
-func (o *ownKeys[T]) begin() {
-	o.id, o.weight, o.hasWeight, o.hasFeatures = o.id[:0], 1, false, false
-}
-
-// end gives the next good row of r what the row has.
-func (o *ownKeys[T]) end(r *Rows[T]) {
-	if o.hasWeight {
-		r.Weigh(o.weight)
-	}
-	if len(o.id) > 0 {
-		for len(r.ID) < r.N {
-			r.ID = append(r.ID, "")
-		}
-		r.ID = append(r.ID[:r.N], string(o.id))
-	}
 }
 
 // besides reads the value at p of a key, at byte at, that ObjectKeys has.
 func (j *ndjsonRow[T]) besides(at, p int, key string) int {
 	j.name = j.name[:0]
-	k := j.lay.keys
-	switch {
-	case key == k.ID:
-		return j.readID(at, p)
-	case key == k.Weight:
+	if key == j.lay.keys.Weight {
 		return j.readWeight(at, p)
 	}
 	if j.own.hasFeatures {
@@ -101,29 +78,6 @@ func (j *ndjsonRow[T]) besides(at, p int, key string) int {
 		return j.dense(p)
 	}
 	return j.columns(p)
-}
-
-// readID reads what the row is called.
-func (j *ndjsonRow[T]) readID(at, p int) (end int) {
-	o := &j.own
-	switch {
-	case len(o.id) > 0:
-		return j.fail(at, "the key %q comes twice in the row", j.lay.keys.ID)
-	case j.b[p] == '"':
-		if o.id, end = j.text(o.id, p); end < 0 {
-			return -1
-		}
-	default:
-		_, number, st := parseNumber[float64](j.b, p)
-		if st == numSyntax || !j.plainNumber(p, number) {
-			return j.fail(p, "expected an id (a text or a number), found %s", j.token(p))
-		}
-		o.id, end = append(o.id, j.b[p:number]...), number
-	}
-	if n := len(o.id); n == 0 || n > LongName {
-		return j.fail(p, "expected an id of 1 to %d bytes, found one of %d", LongName, n)
-	}
-	return end
 }
 
 // readWeight reads the row's weight.

@@ -24,8 +24,8 @@ func objectsShown(k *ObjectKeys, text string) string {
 	var rows []string
 	for i := range r.N {
 		row := []string{r.Labels.List[r.Code[i]].Text}
-		if i < len(r.ID) && r.ID[i] != "" {
-			row = append(row, "id="+r.ID[i])
+		if id, _ := r.RowID(i); len(id) > 0 {
+			row = append(row, "id="+string(id))
 		}
 		if r.W != nil && r.W[i] != 1 {
 			row = append(row, fmt.Sprint("weight=", r.W[i]))
@@ -69,9 +69,10 @@ func TestObjectKeys(t *testing.T) {
 		{&numbers, `{"features":[1e999]}`, `row 0 col 14: 1e999]} is too large for a float64`},
 		{&numbers, `{"a":1}`, `row 0 col 2: expected the number of a feature, as training has ` +
 			`numbers alone, found "\"a\":1"`},
-		{&numbers, `{"id":""}`, "row 0 col 7: expected an id of 1 to 1024 bytes, found one of 0"},
-		{&numbers, `{"id":true}`, `row 0 col 7: expected an id (a text or a number), found "true"`},
-		{&numbers, `{"id":1,"id":2}`, `row 0 col 9: the key "id" comes twice in the row`},
+		{&numbers, `{"id":"` + strings.Repeat("x", 1025) + `"}`,
+			"row 0 col 1: expected an id of at most 1024 bytes, found a longer one"},
+		{&numbers, `{"id":[]}`, `row 0 col 7: expected an id (a text or a number), found "["`},
+		{&numbers, `{"id":1,"id":2}`, `row 0 col 9: the id "id" comes twice in the row`},
 		{&numbers, `{"weight":-1}`,
 			"row 0 col 11: expected a weight, a finite number of 0 or more, found -1"},
 		{&numbers, `{"weight":"1"}`,
@@ -111,9 +112,8 @@ func FuzzObjectKeys(f *testing.F) {
 		c.Parse(&s)
 		r := c.Out
 		if len(r.Ptr) != r.N+1 || r.Ptr[r.N] != len(r.Idx) || len(r.Val) != len(r.Idx) ||
-			len(r.ID) > r.N || len(r.W) > r.N || len(r.Code) != r.N {
-			t.Fatalf("%d rows of %d offsets, %d ids, %d weights", r.N, len(r.Ptr), len(r.ID),
-				len(r.W))
+			len(r.W) > r.N || len(r.Code) != r.N {
+			t.Fatalf("%d rows of %d offsets, %d weights", r.N, len(r.Ptr), len(r.W))
 		}
 		if slices.ContainsFunc(r.Val, func(v float32) bool { return v-v != 0 }) ||
 			slices.ContainsFunc(r.W, func(w float32) bool {
