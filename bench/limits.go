@@ -72,13 +72,15 @@ func multiplyAdds[T engine.Float](typeName string) pair {
 }
 
 // MachinePeaks measures what this machine allows, as far as the kernels of the implementation in
-// use reach it: the rates of reading and writing at each level of its memory, and of multiply-adds.
+// use reach it: the rates of reading and writing at each level of its memory, and of multiply-adds;
+// and how long what waits for a result waits.
 func MachinePeaks(ctx context.Context, o Options) ([]Result, error) {
 	var cases []pair
 	for _, l := range levels() {
 		cases = append(append(cases, readCases(l)...), writeCases(l)...)
 	}
-	return runAll(ctx, append(cases, multiplyAdds[float32]("f32"), multiplyAdds[float64]("f64")), o)
+	cases = append(cases, multiplyAdds[float32]("f32"), multiplyAdds[float64]("f64"))
+	return runAll(ctx, append(cases, waitCases()...), o)
 }
 
 // traffic is what an operation has to load and store, if everything is moved once, and how many

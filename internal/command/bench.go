@@ -24,7 +24,8 @@ type suite struct {
 
 var suites = []suite{
 	{"kernels", "kernels of the implementation in use, beside gonum's", bench.Kernels},
-	{"machine", "what this machine allows: reading, writing, multiply-adds", bench.MachinePeaks},
+	{"machine", "what this machine allows: reading, writing, multiply-adds; how long results take",
+		bench.MachinePeaks},
 	{"members", "OBPM in memory, draws included: against a naive loop over the members, and two " +
 		"threads against one", onData(bench.Members)},
 	{"read", "parsing text from memory, svmlight, csv and packed by gzip, on one core; a large " +

@@ -72,6 +72,7 @@ type cycle[T learner.Float] struct {
 
 	gram   []float64 // y_i y_j x_i.x_j, and Delta^2 on the diagonal; nil: none
 	stride int       // of its rows, each at a multiple of 64 bytes
+	square []float64 // its diagonal once more: an update waits for L1 then, not for L2
 
 	updates, epochs int64 // of this run and all that it goes on from
 	from            int   // next example to look at
@@ -155,7 +156,7 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 		c.alpha, c.alphaLow = make([]float64, m), make([]float64, m)
 	}
 	if inScores {
-		c.gram = engine.Aligned[float64](m * c.stride) // Run fills it
+		c.gram, c.square = engine.Aligned[float64](m*c.stride), make([]float64, m) // Run fills them
 	}
 	return c, R2, nil
 }
@@ -176,6 +177,7 @@ func (c *cycle[T]) makeGram(ctx context.Context) bool {
 			g := float64(c.b.Y[i]) * float64(c.b.Y[j]) * c.dot(row, j)
 			if i == j {
 				g += c.delta2
+				c.square[i] = g
 			}
 			c.gram[i*c.stride+j], c.gram[j*c.stride+i] = g, g
 		}
@@ -519,7 +521,7 @@ func (c *cycle[T]) runScores(ctx context.Context, limit int64) (none bool) {
 		g := c.gram[k*c.stride : k*c.stride+m]
 		step, before := c.step, c.norm2
 		// |a + step y|^2 = |a|^2 + step (2 a.y + step |y|^2)
-		c.norm2 += float64(step * (float64(2*s[k]) + float64(step*g[k])))
+		c.norm2 += float64(step * (float64(2*s[k]) + float64(step*c.square[k])))
 		c.addAlpha(k, step)
 		c.updates++
 		c.threshold, c.step = c.rule.AfterUpdate(c.norm2)

@@ -16,7 +16,8 @@ func AddCycle(f *learner.Footprint, x learner.Extent) {
 	f.Add("place to go on at", 1, cut)
 	f.Copies = learner.Plus(f.Copies, cut)
 	if gram := learner.Times(8, x.Examples, (x.Examples+7)&^7); gram <= x.GramBytes() {
-		f.Add("inner products", learner.Times(x.Examples, x.Examples), gram)
+		f.Add("inner products", learner.Times(x.Examples, x.Examples),
+			learner.Plus(gram, learner.Times(8, x.Examples))) // the diagonal is there twice
 	}
 }
 
