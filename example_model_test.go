@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -32,6 +33,29 @@ func flowers() string {
 		log.Fatal(err)
 	}
 	return file
+}
+
+// A program's own logger gets what a run has to say; without one nothing is written.
+func ExampleWithLogger() {
+	file := flowers()
+	defer os.RemoveAll(filepath.Dir(file))
+
+	counts := func(_ []string, a slog.Attr) slog.Attr { // what doesn't differ from run to run
+		if a.Key == slog.MessageKey || a.Key == "examples" || a.Key == "rows" {
+			return a
+		}
+		return slog.Attr{}
+	}
+	ctx := halfspace.WithLogger(context.Background(), slog.New(slog.NewTextHandler(os.Stdout,
+		&slog.HandlerOptions{ReplaceAttr: counts})))
+	if _, err := halfspace.Train(ctx, halfspace.Options{Learner: "adf",
+		Data: halfspace.Data{Positive: "rose"}}, file); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// msg=planned examples=0
+	// msg=learned examples=200
+	// msg="data read" rows=200
 }
 
 // Learn from a file, score a row by the names of its columns, save, load.

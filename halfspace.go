@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"maps"
 	"math"
 	"reflect"
@@ -71,10 +72,29 @@ type Snapshot struct {
 //
 // With training.ErrNotConverged and training.ErrStopped (ctx ended) the Model is there, too; with
 // other errors it is nil. Cost beside learning: what was learned is copied once.
+//
+// Where ctx ends, Train does so after the block that it learns: in a tenth of a second, or after
+// one example that takes longer. What a pipe has brought it learns before that, for up to two
+// seconds.
 func Train(ctx context.Context, o Options, files ...string) (*Model, error) {
 	o.Files = slices.Concat(o.Files, files)
-	res, err := training.Run(ctx, o, training.Env{})
+	res, err := training.Run(ctx, o, training.Env{Logger: loggerOf(ctx)})
 	return trained(res, err)
+}
+
+// WithLogger returns ctx with a logger for [Train] and [TrainRows], which write nothing without
+// one: the plan, what was read, written and counted at level Info, skipped rows and warnings at
+// Warn, counts in between at Debug. training.Env.Logger has the details.
+func WithLogger(ctx context.Context, l *slog.Logger) context.Context {
+	return context.WithValue(ctx, loggerKey{}, l)
+}
+
+type loggerKey struct{}
+
+// loggerOf returns the logger of ctx, nil if there is none.
+func loggerOf(ctx context.Context) *slog.Logger {
+	l, _ := ctx.Value(loggerKey{}).(*slog.Logger)
+	return l
 }
 
 // trained makes the Model of what a run gave.
@@ -604,7 +624,8 @@ type Prediction struct {
 }
 
 // Predict predicts the rows of files, which are prepared as the training set was; labels are not
-// needed. The first error ends it. Files are read in parallel with what is done with predictions.
+// needed. The first error ends it, and so does ctx, within 256 rows. Files are read in parallel
+// with what is done with predictions.
 func (h *hypothesis) Predict(ctx context.Context, files ...string) iter.Seq2[Prediction, error] {
 	reading := h.reading()
 	return func(yield func(Prediction, error) bool) {

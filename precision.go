@@ -46,8 +46,10 @@ type said struct {
 type teacher interface {
 	// one learns a row of label y, or of a class that is not below 0.
 	one(h *hypothesis, r *Row, y float64, class int) (score float64, err error)
-	// rows learns rows lo to hi, whose labels have these numbers (Model.numberOf).
-	rows(h *hypothesis, r *Rows, lo, hi int, labels []int32) (mistakes int64, err error)
+	// rows learns rows lo to hi, whose labels have these numbers (Model.numberOf), or, where ctx
+	// ends or the learner refuses one, the first of them.
+	rows(ctx context.Context, h *hypothesis, r *Rows, lo, hi int, labels []int32) (rowsLearned,
+		error)
 	snapshot() scorer
 }
 
@@ -187,7 +189,7 @@ func (s *scores[T]) room(dst []float64) (all, to []float64) {
 
 func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
 	yield func(row *said) bool) error {
-	stream, work, done, err := training.Open[T](ctx, files, o)
+	stream, _, done, err := training.Open[T](ctx, files, o)
 	if err != nil {
 		return err
 	}
@@ -200,7 +202,7 @@ func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
 			return eof(err)
 		}
 		row, ended := 0, false
-		err = eval.Score(work, s.of.predictor(), eval.NewMemory(b, nil),
+		err = eval.Score(ctx, s.of.predictor(), eval.NewMemory(b, nil),
 			func(b *engine.Block[T], f []float64) error {
 				if s.prob != nil {
 					if err := s.prob.Proba(b, proba); err != nil {
@@ -244,6 +246,8 @@ type teaching[T engine.Float] struct {
 	classes []int32
 	weights []T
 	rounds  []learner.Round
+	size    int // of a block that takes little of aBlock
+	view    engine.Block[T]
 }
 
 func (t *teaching[T]) one(h *hypothesis, r *Row, y float64, class int) (float64, error) {

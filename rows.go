@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -62,7 +63,7 @@ func TrainRows(ctx context.Context, o Options, rows *Rows) (*Model, error) {
 		return nil, err
 	}
 	o.Files = []string{"rows"}
-	res, err := training.Run(ctx, o, training.Env{Repeats: true,
+	res, err := training.Run(ctx, o, training.Env{Repeats: true, Logger: loggerOf(ctx),
 		Open: func(context.Context, string) (training.Source, error) {
 			return training.Source{Blocks32: &batches[float32]{rows: rows},
 				Blocks64: &batches[float64]{rows: rows}}, nil
@@ -72,8 +73,9 @@ func TrainRows(ctx context.Context, o Options, rows *Rows) (*Model, error) {
 
 // LearnRows learns the rows in their order, as LearnOne learns one, in the caller's goroutine, and
 // returns how many of them were mistakes before they were learned: y f(x) of 0 or less, or another
-// class predicted. Where ctx ends, or a row is refused (ErrRows, ErrLabel and the learner's), the
-// rows before are learned, some 1000 at a time, and Presented has counted them.
+// class predicted. Where a row is refused (ErrRows, ErrLabel and the learner's), rows before are
+// learned, some 1000 at a time; where ctx ends, those that were learned until then: it is looked at
+// some twenty times a second, or between two rows that take longer. Presented has counted them.
 //
 // Cost beside learning: a copy of the values.
 func (m *Model) LearnRows(ctx context.Context, rows *Rows) (mistakes int64, err error) {
@@ -89,7 +91,7 @@ func (m *Model) LearnRows(ctx context.Context, rows *Rows) (mistakes int64, err 
 		if ctx.Err() != nil {
 			return mistakes, context.Cause(ctx)
 		}
-		n, err := m.learnBatch(rows, lo, min(lo+batchRows, rows.N), known)
+		n, err := m.learnBatch(ctx, rows, lo, min(lo+batchRows, rows.N), known)
 		if mistakes += n; err != nil {
 			return mistakes, err
 		}
@@ -98,7 +100,8 @@ func (m *Model) LearnRows(ctx context.Context, rows *Rows) (mistakes int64, err 
 }
 
 // learnBatch learns rows lo to hi.
-func (m *Model) learnBatch(rows *Rows, lo, hi int, known []int32) (mistakes int64, err error) {
+func (m *Model) learnBatch(ctx context.Context, rows *Rows, lo, hi int, known []int32) (
+	mistakes int64, err error) {
 	p := &m.file.Prep
 	signs := m.signs[:0]
 	for i := lo; i < hi; i++ {
@@ -114,17 +117,17 @@ func (m *Model) learnBatch(rows *Rows, lo, hi int, known []int32) (mistakes int6
 		signs = append(signs, known[k])
 	}
 	m.signs = signs
-	mistakes, err = m.learn.rows(m.hypothesis, rows, lo, hi, signs)
-	if err != nil {
-		return mistakes, err
+	did, err := m.learn.rows(ctx, m.hypothesis, rows, lo, hi, signs)
+	if did.rows == 0 {
+		return 0, err
 	}
 	if !m.dense {
 		p.Dim = max(p.Dim, rows.Dim)
 	}
 	m.file.Pass, m.file.Position = nil, nil
-	m.file.Presented = min(m.file.Presented+uint64(hi-lo), model.MaxCount)
-	m.file.Mistakes = min(m.file.Mistakes+uint64(mistakes), model.MaxCount)
-	return mistakes, nil
+	m.file.Presented = min(m.file.Presented+uint64(did.rows), model.MaxCount)
+	m.file.Mistakes = min(m.file.Mistakes+uint64(did.mistakes), model.MaxCount)
+	return did.mistakes, err
 }
 
 // numberOf returns -1 or +1 of a label of two; else the number of its class, from 1, which is made
@@ -142,7 +145,7 @@ func (m *Model) numberOf(label string) (int32, error) {
 }
 
 // ScoreRows sets dst to the scores of the rows: Outputs of them each, row by row, as Scores returns
-// them.
+// them. It does not end before all are: a caller that may have to stop gives some rows at a time.
 func (h *hypothesis) ScoreRows(rows *Rows, dst []float64) error {
 	return h.askRows(rows, dst, false)
 }
@@ -296,12 +299,22 @@ func (s *scores[T]) rows(h *hypothesis, r *Rows, dst []float64, proba bool) erro
 	return nil
 }
 
-// rows learns examples lo to hi, whose labels are as Model.numberOf has them.
-func (t *teaching[T]) rows(h *hypothesis, r *Rows, lo, hi int, signs []int32) (mistakes int64,
-	err error) {
+// aBlock is how long the learning of a block may take: between two of them ctx is looked at.
+const aBlock = 50 * time.Millisecond
+
+// rowsLearned counts what one call of teacher.rows has learned.
+type rowsLearned struct {
+	rows     int
+	mistakes int64
+}
+
+// rows learns examples lo to hi, whose labels are as Model.numberOf has them. All of them are
+// looked at before the first is learned.
+func (t *teaching[T]) rows(ctx context.Context, h *hypothesis, r *Rows, lo, hi int,
+	signs []int32) (did rowsLearned, err error) {
 	b, err := t.work.examples(h, r, lo, hi, true)
 	if err != nil {
-		return 0, err
+		return did, err
 	}
 	t.signs = t.signs[:0]
 	for _, y := range signs {
@@ -319,7 +332,7 @@ func (t *teaching[T]) rows(h *hypothesis, r *Rows, lo, hi int, signs []int32) (m
 		for i, v := range r.Weights[lo:hi] {
 			w, bad := format.WeightOf[T](v)
 			if bad != "" {
-				return 0, fmt.Errorf("halfspace: row %d: %s: %w", lo+i, bad, ErrRows)
+				return did, fmt.Errorf("halfspace: row %d: %s: %w", lo+i, bad, ErrRows)
 			}
 			t.weights = append(t.weights, w)
 		}
@@ -328,19 +341,38 @@ func (t *teaching[T]) rows(h *hypothesis, r *Rows, lo, hi int, signs []int32) (m
 	if cap(t.rounds) < hi-lo {
 		t.rounds = make([]learner.Round, batchRows)
 	}
-	rounds := t.rounds[:hi-lo]
-	if err := t.l.Learn(b, rounds); err != nil {
-		return 0, err
-	}
-	for i, round := range rounds {
-		if !(float64(b.Y[i])*round.Score > 0) {
-			mistakes++
+	for n := hi - lo; did.rows < n; {
+		if did.rows > 0 && ctx.Err() != nil {
+			return did, context.Cause(ctx)
 		}
+		t.size = min(max(t.size, 4), batchRows)
+		from, to := did.rows, min(did.rows+t.size, n)
+		t.view = b.Slice(from, to)
+		rounds := t.rounds[from:to]
+		start := time.Now()
+		if err := t.l.Learn(&t.view, rounds); err != nil {
+			return did, err
+		}
+		switch took := time.Since(start); {
+		case took > aBlock:
+			t.size = (to - from) / 2
+		case took < aBlock/8:
+			t.size *= 2
+		}
+		for i, round := range rounds {
+			if !(float64(t.view.Y[i])*round.Score > 0) {
+				did.mistakes++
+			}
+		}
+		did.rows = to
 	}
-	return mistakes, nil
+	return did, nil
 }
 
-func (k *known[T]) rows(*hypothesis, *Rows, int, int, []int32) (int64, error) { return 0, k.why }
+func (k *known[T]) rows(context.Context, *hypothesis, *Rows, int, int, []int32) (rowsLearned,
+	error) {
+	return rowsLearned{}, k.why
+}
 
 // examples prepares rows lo to hi as files are.
 func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*engine.Block[T],

@@ -13,9 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/halfspace-ml/halfspace"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // someRows makes rows of 20 features, of which a third is not 0, and text that says the same.
@@ -392,6 +394,67 @@ func TestSettings(t *testing.T) {
 			if g, w := fmt.Sprint(got[key]), fmt.Sprint(want[key]); g != w {
 				t.Errorf("%s: %s is %s, want %s", learnerName, key, g, w)
 			}
+		}
+	}
+}
+
+// TestLearnRowsStopped: where ctx ends, what was learned until then is counted, and is what as many
+// rows alone would have given.
+func TestLearnRowsStopped(t *testing.T) {
+	rows, _ := someRows(2500, 2, true, false)
+	for _, looks := range []int{1, 3, 9} {
+		m, err := halfspace.New(halfspace.Options{Learner: "pa"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := &endsAfter{Context: context.Background(), looks: looks}
+		mistakes, err := m.LearnRows(ctx, rows)
+		n := int(m.Presented())
+		if !errors.Is(err, context.Canceled) || n == 0 || n >= rows.N {
+			t.Fatalf("%d looks: %d rows learned, %v", looks, n, err)
+		}
+		part := *rows
+		part.N, part.Ptr, part.Labels = n, rows.Ptr[:n+1], rows.Labels[:n]
+		again, err := halfspace.New(halfspace.Options{Learner: "pa"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, err := again.LearnRows(context.Background(), &part); err != nil ||
+			want != mistakes || !bytes.Equal(saved(t, m), saved(t, again)) {
+			t.Errorf("%d looks, %d rows: %d mistakes, want %d; %v", looks, n, mistakes, want, err)
+		}
+	}
+}
+
+// endsAfter is a context that ends when it was asked so often.
+type endsAfter struct {
+	context.Context
+	looks int
+}
+
+func (c *endsAfter) Err() error {
+	if c.looks--; c.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestTrainRowsStopped: the model of what was learned is there, whichever way it goes through rows.
+func TestTrainRowsStopped(t *testing.T) {
+	rows, _ := someRows(2500, 2, true, false)
+	for _, o := range []halfspace.Options{{Learner: "pa"}, {Learner: "pa", Epochs: 1 << 20},
+		{Learner: "pa", Epochs: 1 << 20, Shuffle: true}} {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		if o.Epochs == 0 {
+			cancel()
+		}
+		m, err := halfspace.TrainRows(ctx, o, rows)
+		cancel()
+		if !errors.Is(err, training.ErrStopped) || o.Epochs > 0 && m == nil {
+			t.Errorf("%+v: %v", o, err)
+		}
+		if m != nil && (m.Presented() == 0) != (o.Epochs == 0) {
+			t.Errorf("%d examples learned", m.Presented())
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestSlowBlocks(t *testing.T) {
 	}{
 		{time.Microsecond, []int{4, 8, 16, 32, 64}, eval.DefaultBlock},
 		{15 * time.Millisecond, []int{4, 4, 4}, 4},        // 60 ms: neither short nor long
-		{60 * time.Millisecond, []int{4, 2, 2}, 4},        // 240 ms is long
+		{30 * time.Millisecond, []int{4, 2, 2}, 4},        // 120 ms is long
 		{300 * time.Millisecond, []int{4, 2, 1, 1, 1}, 4}, // nothing is shorter than 1
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -31,7 +31,7 @@ const DefaultBlock = 256
 // in time: the first is of firstBlock examples, and what takes longer than longBlock is cut.
 const (
 	firstBlock = 4
-	longBlock  = 200 * time.Millisecond
+	longBlock  = 100 * time.Millisecond
 )
 
 var (

@@ -146,10 +146,7 @@ func (c *Contest) predictors(env Env) (jobs []*Job, err error) {
 	if len(c.Files) == 0 {
 		return nil, badOption("Name one; - is standard input.", "{files}: none is given")
 	}
-	observer := env.Observer
-	if observer == nil {
-		observer = Silent{}
-	}
+	observer := env.observer()
 	for _, m := range c.Models {
 		j := &Job{o: Options{Files: c.Files}, observer: observer, name: m.Learner, before: m,
 			precision: m.Precision, data: c.Data.Reading()}

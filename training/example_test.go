@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -151,6 +152,27 @@ func ExampleLearn() {
 	fmt.Println(res.Converged, res.Fit.Margin > 0)
 	// Output:
 	// true true
+}
+
+// The records of a run, by a handler of the program's own.
+func ExampleEnv_logger() {
+	file, done := ring()
+	defer done()
+	level := func(_ []string, a slog.Attr) slog.Attr { // without what differs from run to run
+		if a.Key == slog.LevelKey || a.Key == slog.MessageKey || a.Key == "examples" {
+			return a
+		}
+		return slog.Attr{}
+	}
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: level}))
+	if _, err := training.Run(context.Background(), training.Options{Learner: "pa",
+		Files: []string{file}}, training.Env{Logger: log}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// level=INFO msg=planned examples=0
+	// level=INFO msg=learned examples=400
+	// level=INFO msg="data read"
 }
 
 // A stream that is stopped gives what it has read.

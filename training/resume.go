@@ -303,6 +303,10 @@ func (j *Job) position(s *eval.Standing) (*model.Position, error) {
 	}
 	for _, name := range j.o.Files {
 		from := model.SourcePosition{Name: strings.ToValidUTF8(name, "?")}
+		if j.env.Open != nil && j.place == nil { // data in memory have no place
+			p.Sources = append(p.Sources, from)
+			continue
+		}
 		if j.env.Open != nil {
 			at, rows := j.place(s.At)
 			if at == "" && j.at.placed() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"os"
 	"runtime"
@@ -25,6 +26,12 @@ type Env struct {
 	Pool     *engine.Pool // workers; nil: Options.Threads of them, for this run alone
 	Observer Observer     // may be nil
 	Machine  Machine
+
+	// Logger gets a record of what an Observer hears: the plan, what was read and written, the
+	// counts at the end at level Info; skipped rows (BadRowsLogged of them), odd data, drift and
+	// warnings at Warn; counts in between at Debug. Its Handler is called by the goroutine of Run,
+	// which waits for it. nil: nothing is logged.
+	Logger *slog.Logger
 
 	// Open opens what stands for Options.Files, which then has one name, of the source: nothing
 	// more is done with it than to write it into the model. With Options.Resume it begins at the
@@ -110,11 +117,8 @@ func (r *Result) Model() (*model.Model, error) { return r.capture() }
 // New checks o, and loads the model of o.From. It returns an Error; an error of the learner's
 // settings, which wraps learner.ErrConfig; or one of package model.
 func New(o Options, env Env) (*Job, error) {
-	j := &Job{o: o, env: env, observer: env.Observer, started: time.Now(), precision: o.Precision,
+	j := &Job{o: o, env: env, observer: env.observer(), started: time.Now(), precision: o.Precision,
 		seed: DefaultSeed, name: o.Learner}
-	if j.observer == nil {
-		j.observer = Silent{}
-	}
 	if o.Resume {
 		if err := j.resume(); err != nil {
 			return nil, err
@@ -287,8 +291,9 @@ func Run(ctx context.Context, o Options, env Env) (*Result, error) {
 	return j.Run(ctx)
 }
 
-// Run reads, learns, saves and measures. When ctx ends it learns for up to two seconds on what was
-// read from a stream, saves, and returns ErrStopped.
+// Run reads, learns, saves and measures. When ctx ends it saves, and returns ErrStopped: after the
+// block that is being learned, which takes a tenth of a second, or one example that takes longer.
+// What a pipe has brought, which can't be read again, it learns before that, for up to two seconds.
 //
 // The Result is there if learning came to its end or was stopped, and it may be with these errors:
 // ErrStopped, ErrNotConverged, and of kind ErrDiverged (nothing was saved) or ErrUseless. It is nil

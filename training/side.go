@@ -369,12 +369,12 @@ func (s *side[T]) rest() {
 
 // warn says so where the labels come in runs, by the count of one that had all examples.
 func (s *side[T]) warn(env Env) {
-	if env.Observer == nil {
+	if env.Observer == nil && env.Logger == nil {
 		return
 	}
 	v := s.rivals[s.race.alive[0]]
 	for _, x := range v.count.Runs() {
-		env.Observer.Warn(Warning{Code: x.Code, Text: WarningText(x, ""), Config: v.j.config})
+		env.observer().Warn(Warning{Code: x.Code, Text: WarningText(x, ""), Config: v.j.config})
 	}
 }
 

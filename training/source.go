@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -61,7 +62,11 @@ func (r *run[T]) stream(ctx context.Context, o dataset.Options) (s *dataset.Stre
 	work context.Context, done func(), err error) {
 	j, at := r.j, ""
 	if j.env.Open == nil {
-		return Open[T](ctx, j.o.Files, o)
+		s, work, done, err = Open[T](ctx, j.o.Files, o)
+		if err == nil && regular(j.o.Files) {
+			work = ctx // what was read can be read again
+		}
+		return s, work, done, err
 	}
 	if j.at.placed() {
 		at = j.at.position.Sources[0].At
@@ -70,7 +75,21 @@ func (r *run[T]) stream(ctx context.Context, o dataset.Options) (s *dataset.Stre
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return OpenSource[T](ctx, j.o.Files[0], *src, o)
+	s, work, done, err = OpenSource[T](ctx, j.o.Files[0], *src, o)
+	if err == nil && j.env.Repeats {
+		work = ctx
+	}
+	return s, work, done, err
+}
+
+// regular reports whether all files can be read again.
+func regular(files []string) bool {
+	for _, name := range files {
+		if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+			return false
+		}
+	}
+	return true
 }
 
 // OpenSource is Open of a source, which is called name in errors. done closes it, too; where there

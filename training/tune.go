@@ -159,10 +159,7 @@ func rivalsOf(settings []Options, env Env) ([]*Job, error) {
 		o.Calibrate, o.Threshold = "", ""
 		e := Env{Machine: each}
 		if i == 0 {
-			e.Observer = heard{Observer: env.Observer}
-			if env.Observer == nil {
-				e.Observer = Silent{}
-			}
+			e.Observer = heard{Observer: env.observer()}
 		}
 		j, err := New(o, e)
 		if err != nil {

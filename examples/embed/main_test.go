@@ -1,12 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/halfspace-ml/halfspace"
 )
 
 // TestEmbed learns a file, and scores two examples with the model that was saved.
@@ -24,9 +26,13 @@ func TestEmbed(t *testing.T) {
 	if err := os.WriteFile(examples, []byte(rows.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
-	if err := learn(context.Background(), &out, examples, file); err != nil {
+	var out, said strings.Builder
+	ctx := halfspace.WithLogger(t.Context(), slog.New(slog.NewJSONHandler(&said, nil)))
+	if err := learn(ctx, &out, examples, file); err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(said.String(), `"msg":"learned","examples":1000,`) {
+		t.Errorf("logged %s", &said)
 	}
 	if err := score(&out, file, 0.5, -0.5); err != nil {
 		t.Fatal(err)

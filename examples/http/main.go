@@ -10,10 +10,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"os"
+	"os/signal"
 	"sync/atomic"
+	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -22,14 +24,30 @@ import (
 )
 
 func main() {
-	var s server
-	go func() { log.Print("learning ended: ", s.learn(context.Background(), os.Stdin)) }()
-	log.Fatal(http.ListenAndServe("localhost:8080", &s))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	s := server{log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	go func() { s.log.Info("learning ended", "error", s.learn(ctx, os.Stdin)) }()
+	web := http.Server{Addr: "localhost:8080", Handler: &s, ReadHeaderTimeout: 5 * time.Second}
+	closed := make(chan error)
+	go func() { // requests that came are answered to the end
+		<-ctx.Done()
+		closed <- web.Shutdown(context.Background())
+	}()
+	err := web.ListenAndServe()
+	if err == http.ErrServerClosed {
+		err = <-closed
+	}
+	if err != nil {
+		s.log.Error("serving ended", "error", err)
+		os.Exit(1)
+	}
 }
 
 // server scores by the newest hypothesis; there is none before the first examples.
 type server struct {
 	now atomic.Pointer[learner.Predictor[float32]]
+	log *slog.Logger
 }
 
 // learn learns examples in any format and hands a copy of each new hypothesis to the requests.
@@ -41,6 +59,9 @@ func (s *server) learn(ctx context.Context, r io.Reader) error {
 	defer stream.Close()
 	l, err := learner.Make[float32]("obpm", nil, learner.Env{Seed: 1})
 	for err == nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		var block *engine.Block[float32]
 		if block, err = stream.Next(); err == nil { // io.EOF at the end
 			err = l.Learn(block, make([]learner.Round, block.Len()))
