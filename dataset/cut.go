@@ -232,6 +232,11 @@ func (s *Stream[T]) readText(in *input) bool {
 
 // whole returns where the last whole line ends that isn't handed over, lo if there is none.
 func (k *cutter[T]) whole() int {
+	if last := k.s.p.Format.Last; last != nil {
+		end, _ := last(k.in.layout, k.c.Text[k.lo:k.n])
+		k.clean = k.n
+		return k.lo + end
+	}
 	cut := k.s.p.Format.Cut
 	from := max(k.lo, k.clean-len(cut)+1) // a cut's text may have come in two pieces
 	end := from + cut.Last(k.c.Text[from:k.n])
@@ -284,6 +289,11 @@ func (k *cutter[T]) next() error {
 		}
 	}
 	if k.n > l.Line {
+		if last := k.s.p.Format.Last; last != nil {
+			if _, open := last(k.in.layout, c.Text[:k.n]); open >= 0 {
+				return l.NotClosed(k.in.name, c.Text[:k.n], open)
+			}
+		}
 		return l.TooLong(k.in.name, c.Text[:k.n])
 	}
 	text := make([]byte, min(2*k.n, l.Line+1)+format.Stops)

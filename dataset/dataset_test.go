@@ -401,7 +401,7 @@ func TestBroken(t *testing.T) {
 			`FILE:1:3: expected a number, found "two" (is it a column of texts? Say so ` +
 				`by Options.TextCols) in "1,two,3"`, ErrBadRow, 0},
 		{"csv open quote", []string{"1,2,3\n4,\"5,6\n7,8,9\n"}, Options{},
-			`FILE:2:3: quote is not closed on its line in "4,\"5,6"`, ErrBadRow, 1},
+			`FILE:2:3: quote is not closed in "4,\"5,6"`, ErrBadRow, 1},
 		{"csv after quote", []string{"1,2,3\n4,\"5\"6,6\n7,8,9\n"}, Options{},
 			`FILE:2:3: expected a number, found "56" in "4,\"5\"6,6"`, ErrBadRow, 1},
 		{"csv one column", []string{"1\n2\n"}, Options{Format: "csv"},

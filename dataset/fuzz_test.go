@@ -147,7 +147,8 @@ func FuzzSVMLight(f *testing.F) {
 // another as for the whole.
 func FuzzCSV(f *testing.F) {
 	for _, s := range []string{"1,2,3\n4,5,6\n", "a;b;class\n1;2;x\n3;4;y",
-		"\"1\",\"a\"\"b\"\n2,?\n", ",00\x000", " 1 2\t3 \n", "1,\"", "#\n\n1\t2\n"} {
+		"\"1\",\"a\"\"b\"\n2,?\n", ",00\x000", " 1 2\t3 \n", "1,\"", "#\n\n1\t2\n",
+		"1,\"a\nb\",c\n2,\"\"\"\r\n\",d\n", "# \"x\n1,2\n\"3\n\",\"", "\"1\" \"a\nb\"\n2 c\"d\n"} {
 		f.Add([]byte(s), 3)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, size int) {

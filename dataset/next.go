@@ -383,8 +383,9 @@ func (s *Stream[T]) labelError(c *chunk[T], w format.Place, err error) error {
 	if note := c.Layout.LabelNote; note != "" {
 		e.What = note + ": " + e.What
 	}
-	e.Line, e.Col = s.line+w.Line+1, w.Off-w.Start+1
-	e.Excerpt = format.Excerpt(c.Line(w.Start), w.Off-w.Start)
+	line, from := c.LineOf(w.Start, w.Off)
+	e.Line, e.Col = s.line+w.Line+1+line, w.Off-from+1
+	e.Excerpt = format.Excerpt(c.Line(from), w.Off-from)
 	return e
 }
 

@@ -2,10 +2,12 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -26,7 +28,8 @@ type Range struct {
 //
 // Compressed data, what is read in runs, and what is no regular file, are one range. Of images in
 // idx the labels' file stands beside them, see [Beside]. Errors are those of [Open]. The cost is
-// that of opening, and of one read of some KiB a cut, more where lines are longer.
+// that of opening, and of one read of some KiB a cut, more where lines are longer; of csv, where a
+// quote may hide line ends, of a look through all of the text before the last cut.
 func Split(file string, n int, o Options) ([]Range, error) {
 	if n < 1 {
 		return nil, badOption("ranges", fmt.Sprint(n), "at least 1")
@@ -54,7 +57,14 @@ func Split(file string, n int, o Options) ([]Range, error) {
 	if len(s.parts) > 0 {
 		return splitRows(file, s.parts[0].layout, n), nil
 	}
-	return splitText(s.first.file, s.p.Format.Cut, size, n)
+	in, cut := s.first, s.p.Format.Cut
+	next := func(at int64) (int64, error) { return nextCut(in.file, cut, at, size) }
+	if last := s.p.Format.Last; last != nil {
+		w := walker{in: in.file, at: in.mark, size: size, most: s.lim.Line,
+			last: func(text []byte) int { end, _ := last(s.layout, text); return end }}
+		next = w.next
+	}
+	return splitText(file, next, size, n)
 }
 
 // splitRows cuts a file whose examples all take as many bytes.
@@ -71,7 +81,8 @@ func splitRows(file string, l *format.Layout, n int) []Range {
 }
 
 // splitText cuts a file of text at the first place behind each n-th part of it where that may be.
-func splitText(f *os.File, cut format.Cut, size int64, n int) (ranges []Range, err error) {
+func splitText(file string, next func(at int64) (int64, error), size int64, n int) (
+	ranges []Range, err error) {
 	from := int64(0)
 	for k := 1; k <= n && from < size; k++ {
 		to := size
@@ -81,12 +92,12 @@ func splitText(f *os.File, cut format.Cut, size int64, n int) (ranges []Range, e
 			if at <= from {
 				continue
 			}
-			if to, err = nextCut(f, cut, at, size); err != nil {
+			if to, err = next(at); err != nil {
 				return nil, err
 			}
 		}
 		if to > from {
-			ranges = append(ranges, Range{f.Name(), from, to})
+			ranges = append(ranges, Range{file, from, to})
 			from = to
 		}
 	}
@@ -111,6 +122,49 @@ func nextCut(f *os.File, cut format.Cut, at, size int64) (int64, error) {
 		}
 	}
 	return size, nil
+}
+
+// walker goes through a file from cut to cut, where only what stands before says where they are.
+type walker struct {
+	in   io.ReaderAt
+	last func(text []byte) int // cut of text that begins at one
+	at   int64                 // a cut
+	size int64                 // of the file
+	most int                   // bytes from one cut to the next, at most
+	buf  []byte
+}
+
+// next returns the first cut from byte to on, the file's size if there is none. Calls come in
+// order.
+func (w *walker) next(to int64) (int64, error) {
+	const piece = 1 << 20
+	for piece := piece; w.at < to; {
+		n := int(min(int64(piece), w.size-w.at))
+		w.buf = slices.Grow(w.buf[:0], n)[:n]
+		if _, err := w.in.ReadAt(w.buf, w.at); err != nil && err != io.EOF {
+			return 0, err
+		}
+		end := w.last(w.buf)
+		switch near := min(int64(n), to-w.at); {
+		case end == 0 && (w.at+int64(n) == w.size || piece > w.most):
+			w.at = w.size
+		case end == 0:
+			piece *= 2
+		case int64(end) < to-w.at:
+			w.at += int64(end)
+		default: // the cut is in the text: the last one before to, then line by line
+			end = w.last(w.buf[:near])
+			for from := end; int64(end) < to-w.at; {
+				i := bytes.IndexByte(w.buf[from:], '\n')
+				if from += i + 1; i < 0 {
+					return w.size, nil
+				}
+				end += w.last(w.buf[end:from])
+			}
+			w.at += int64(end)
+		}
+	}
+	return w.at, nil
 }
 
 // OpenRange is [Open] of a part of a file. The format, the columns and the index base are found by

@@ -232,9 +232,13 @@ func (c *Chunk[T]) Bad(s *Settings, start, off int, what string) bool {
 		// of rows that are no text all are kept
 		r.more = append(r.more, spot{r.N, r.Lines, start})
 	default:
-		r.bad = append(r.bad, BadRow{r.N, RowError{File: c.File, Line: r.Lines,
-			Col: off - start + 1, What: what,
-			Excerpt: Excerpt(c.Line(start), off-start), Err: ErrBadRow}})
+		line, from := 0, start
+		if !c.records && c.N > 0 {
+			line, from = c.LineOf(start, off)
+		}
+		r.bad = append(r.bad, BadRow{r.N, RowError{File: c.File, Line: r.Lines + line,
+			Col: off - from + 1, What: what,
+			Excerpt: Excerpt(c.Line(from), off-from), Err: ErrBadRow}})
 	}
 	return !s.Stop
 }

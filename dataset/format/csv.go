@@ -33,7 +33,7 @@ var CSV = &Format{
 			"texts it is a text, unless this says error, or mean: none of the texts"},
 		{"HashBits", "csv, ndjson: hash names of features into so many bits"},
 	},
-	Sniff: sniffCSV, Layout: headCSV,
+	Sniff: sniffCSV, Layout: headCSV, Last: lastCSV,
 	Parse32: parseAnyCSV[float32], Parse64: parseAnyCSV[float64],
 }
 
@@ -48,25 +48,33 @@ func sniffCSV(h *Head) int {
 // headCSV finds the columns. Those of further files are as the first one's.
 func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
 	like := o.like(first)
-	lines := h.Lines(kindLines) // the delimiter is the one that cuts all of these alike
-	if len(lines) == 0 {        // one unfinished line of any length
+	lines, delim, ok := delimited(h) // the delimiter is the one that cuts all of these alike
+	if len(lines) == 0 {             // one unfinished line of any length
 		return nil, &RowError{File: h.File, Line: 1, Col: 1,
 			What:    "expected the end of the first row",
 			Excerpt: Excerpt(h.Text, 0), Err: ErrFormat}
 	}
-	l, err := layoutCSV(lines, int64(h.Offset(lines[0])), like)
+	if !ok {
+		return nil, h.Bad(lines[0], 0, "expected columns set apart by , ; tab or blanks",
+			like.columnsError())
+	}
+	l, err := layoutCSV(lines, int64(h.Offset(lines[0])), delim, like)
 	if err != nil {
-		kind := ErrFormat
-		if like.Columns > 0 {
-			kind = ErrColumns
-		}
-		return nil, h.Bad(lines[0], 0, err.Error(), kind)
+		return nil, h.Bad(lines[0], 0, err.Error(), like.columnsError())
 	}
 	lay := l.describe(o)
 	if l.row >= 0 {
 		lay.NoRows = "only a header"
 	}
 	return lay, nil
+}
+
+// columnsError is the kind of an error in the columns.
+func (o *Options) columnsError() error {
+	if o.Columns > 0 {
+		return ErrColumns
+	}
+	return ErrFormat
 }
 
 // like returns the options by which a further file is arranged as the first one is, whose layout is
@@ -126,7 +134,7 @@ func splitCSV(line []byte, delim byte) []string {
 			var quoted strings.Builder
 			i := 1
 			for i < len(s) && s[i] != '"' || strings.HasPrefix(s[min(i, len(s)):], `""`) {
-				if s[i] == '"' {
+				if s[i] == '"' || strings.HasPrefix(s[i:], "\r\n") {
 					i++
 				}
 				quoted.WriteByte(s[i])
@@ -146,25 +154,34 @@ func splitCSV(line []byte, delim byte) []string {
 	}
 }
 
-// csvDelim returns the first of , ; tab and blanks that cuts the lines into equally many fields,
-// more than one; else the first that cuts the first line, so that what is wrong with the others can
-// be said by row and column. Blanks are last, as they stand beside the other delimiters too.
-func csvDelim(lines [][]byte) (byte, bool) {
+// fewLines is how many lines of the head decide about the delimiter and the header.
+const fewLines = 20
+
+// delimited returns the first rows of the head, and the first of , ; tab and blanks that cuts them
+// into equally many fields, more than one; else the first that cuts the first row, so that what is
+// wrong with the others can be said by row and column. Blanks are last, as they stand beside the
+// other delimiters too.
+func delimited(h *Head) (rows [][]byte, delim byte, ok bool) {
+	lines := h.Lines(kindLines)
+	of := func(byte) [][]byte { return lines }
+	if bytes.IndexByte(h.Text, '"') >= 0 { // a row may have several lines
+		of = func(d byte) [][]byte { return csvRecords(h, kindLines, d) }
+	}
 	candidates := []byte{',', ';', '\t', ' '}
-	for _, d := range candidates {
-		n := len(splitCSV(lines[0], d))
-		if n > 1 && !slices.ContainsFunc(lines, func(l []byte) bool {
-			return len(splitCSV(l, d)) != n
-		}) {
-			return d, true
+	for _, alike := range []bool{true, false} {
+		for _, d := range candidates {
+			rows := of(d)
+			if len(rows) == 0 {
+				continue
+			}
+			n := len(splitCSV(rows[0], d))
+			if n > 1 && (!alike || !slices.ContainsFunc(rows[:min(len(rows), fewLines)],
+				func(l []byte) bool { return len(splitCSV(l, d)) != n })) {
+				return rows, d, true
+			}
 		}
 	}
-	for _, d := range candidates {
-		if len(splitCSV(lines[0], d)) > 1 {
-			return d, true
-		}
-	}
-	return 0, false
+	return lines, 0, false
 }
 
 // labelNames are the header names that mean the label.
@@ -191,14 +208,10 @@ func csvHeader(first, second []string, labelCol string) bool {
 	return evidence && numbers == 0
 }
 
-// layoutCSV finds the layout of a file from its first lines (neither blank nor comments), of which
+// layoutCSV finds the layout of a file from its first rows (neither blank nor comments), of which
 // the first is at byte at. An error is the text of what is wrong with that one.
-func layoutCSV(lines [][]byte, at int64, o *Options) (*csvLayout, error) {
-	few := lines[:min(len(lines), 20)]
-	delim, ok := csvDelim(few)
-	if !ok {
-		return nil, fmt.Errorf("expected columns set apart by , ; tab or blanks")
-	}
+func layoutCSV(lines [][]byte, at int64, delim byte, o *Options) (*csvLayout, error) {
+	few := lines[:min(len(lines), fewLines)]
 	first := splitCSV(lines[0], delim)
 	l := &csvLayout{delim: delim, cols: len(first), row: -1}
 	_, number := strconv.Atoi(o.LabelCol)
@@ -296,7 +309,7 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 		}
 		if header {
 			header = false
-			pos = c.NextLine(pos)
+			pos = c.nextRow(start, delim)
 			continue
 		}
 		lo := len(r.X)
@@ -316,13 +329,14 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 				r.Code = append(r.Code, c.answered(&alone, start))
 				r.Finish(row, Squares(row), p)
 				r.AddID(alone.id, true)
+				c.countInner(start, pos)
 				continue
 			}
 		}
 		code := int32(-1)
-		bad := ""
-		var at int           // where it goes wrong
-		ints := delim != ' ' // the fields may be plain integers
+		bad, broken := "", false // broken by line ends between quotes
+		var at int               // where it goes wrong
+		ints := delim != ' '     // the fields may be plain integers
 		for col := 0; ; col++ {
 			if ints && col+1 < lay.cols && lay.to[col] >= 0 {
 				n := 0
@@ -340,9 +354,10 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 			isQuoted := b[pos] == '"'
 			if isQuoted {
 				if quoted, pos = unquote(quoted[:0], b, pos); pos < 0 {
-					bad, at = "quote is not closed on its line", off
+					bad, at = notClosed, off
 					break
 				}
+				broken = broken || bytes.IndexByte(b[off:pos], '\n') >= 0
 			}
 			if f := lay.to[col]; f == weightColumn {
 				if !isQuoted {
@@ -383,6 +398,8 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 					bad, at = "the label is missing", off
 				case n > LongLabel:
 					bad, at = TooLongLabel, off
+				case isQuoted && bytes.IndexByte(text[:n], '\n') >= 0:
+					bad, at = brokenLabel, off
 				default:
 					code = c.csvLabel(text, from, n, start, off)
 				}
@@ -433,7 +450,7 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 			if !c.Bad(p, start, at, bad) {
 				return
 			}
-			pos = c.NextLine(start)
+			pos = c.nextRow(start, delim)
 			continue
 		}
 		pos = c.NextLine(pos)
@@ -444,6 +461,9 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 		r.Finish(row, Squares(row), p)
 		if p.IDs {
 			r.AddID(id, false)
+		}
+		if broken {
+			c.countInner(start, pos)
 		}
 	}
 }
@@ -472,15 +492,27 @@ func integers[T engine.Float](features []T, to []int32, b []byte, p int, delim b
 	return n, p
 }
 
+// What is wrong with quotes, and with what is between them.
+const (
+	notClosed   = "quote is not closed"
+	brokenLabel = "expected a label, found one with a line end in it"
+)
+
 // unquote appends the text of the quoted field at b[p] and returns the place behind it, -1 if the
-// quote is not closed.
+// quote is not closed. Line ends in it are \n.
 func unquote(dst, b []byte, p int) ([]byte, int) {
-	for p++; b[p] != '\n'; p++ {
-		if b[p] == '"' {
-			if b[p+1] != '"' {
+	for end := len(b) - Stops; p+1 < end; {
+		p++
+		switch b[p] {
+		case '"':
+			if b[p+1] != '"' || p+1 == end {
 				return dst, p + 1
 			}
 			p++
+		case '\r':
+			if b[p+1] == '\n' && p+1 < end {
+				p++
+			}
 		}
 		dst = append(dst, b[p])
 	}

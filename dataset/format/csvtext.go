@@ -27,7 +27,7 @@ func (c *Chunk[T]) field(lay *csvLayout, pos int, quoted *[]byte) (f csvField) {
 	if b[pos] == '"' {
 		*quoted, f.end = unquote((*quoted)[:0], b, pos)
 		if f.end < 0 {
-			f.bad, f.at = "quote is not closed on its line", pos
+			f.bad, f.at = notClosed, pos
 			return f
 		}
 		f.n = len(*quoted)
@@ -81,7 +81,7 @@ func parseColumns[T engine.Float](c *Chunk[T], p *Settings) {
 		}
 		if header {
 			header = false
-			pos = c.NextLine(pos)
+			pos = c.nextRow(start, lay.delim)
 			continue
 		}
 		row, had := len(r.Idx), len(r.Names.list)
@@ -94,6 +94,7 @@ func parseColumns[T engine.Float](c *Chunk[T], p *Settings) {
 				r.Ptr = append(r.Ptr, len(r.Idx))
 				r.Finish(r.Val[row:], Squares(r.Val[row:]), p)
 				r.AddID(m.alone.id, true)
+				c.countInner(start, pos)
 				continue
 			}
 		}
@@ -107,16 +108,18 @@ func parseColumns[T engine.Float](c *Chunk[T], p *Settings) {
 			if !c.Bad(p, start, at, bad) {
 				return
 			}
-			pos = c.NextLine(start)
+			pos = c.nextRow(start, lay.delim)
 			continue
 		}
 		pos = c.NextLine(end)
+		inner := bytes.Count(b[start:end], []byte{'\n'})
 		r.Code = append(r.Code, m.code)
 		r.Ptr = append(r.Ptr, len(r.Idx))
 		r.Finish(r.Val[row:], Squares(r.Val[row:]), p)
 		if p.IDs {
 			r.AddID(m.id, false)
 		}
+		r.Lines += inner
 	}
 }
 
@@ -206,6 +209,8 @@ func (m *mixedRow[T]) take(row, start, col int, f *csvField) (bad string) {
 			return "the label is missing"
 		case f.n > LongLabel:
 			return TooLongLabel
+		case bytes.IndexByte(text, '\n') >= 0:
+			return brokenLabel
 		default:
 			m.code = c.csvLabel(f.text, 0, f.n, start, f.off)
 		}

@@ -76,6 +76,12 @@ type Format struct {
 	// Cut is where the text may be cut. "" where Layout.Size says it, or Runs does it.
 	Cut Cut
 
+	// Last returns where the last cut is of text that begins with an example, 0 if there is none,
+	// where that depends on what stands before it: as of line ends, of which those between quotes
+	// end no row. open is where a quote stands that may hide others, -1 if none does. nil: Cut is
+	// all that there is to say.
+	Last func(l *Layout, text []byte) (end, open int)
+
 	// Parse32 and Parse64 fill c.Out from c.Text: the same generic function of this signature,
 	// for both element types. A bad row goes to c.Bad.
 	Parse32 func(c *Chunk[float32], s *Settings)
@@ -244,7 +250,7 @@ type Settings struct {
 
 // Cut is text between examples: "\n" where each ends with its line, "\n>" where the next one begins
 // by a > at a line's begin. A cut goes behind the first byte of it. So any text can be cut anywhere
-// near, by whoever has but a part of it, and examples stay whole.
+// near, by whoever has but a part of it, and examples stay whole; but for a Format with Last.
 type Cut string
 
 // Last returns where the last cut of text is, 0 if there is none.

@@ -148,7 +148,7 @@ func pairsOrColumns(h *Head) (line int, pairs bool) {
 	for i, l := range h.Lines(100) {
 		t, _, _ := bytes.Cut(l, []byte{'#'})
 		switch first, second := words(t); {
-		case bytes.ContainsAny(t, ",;"):
+		case bytes.ContainsAny(t, ",;") || bytes.HasPrefix(first, []byte{'"'}):
 			return i + 1, false
 		case bytes.IndexByte(first, ':') >= 0 || bytes.IndexByte(second, ':') >= 0:
 			return i + 1, true

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -111,7 +112,8 @@ func (c *Chunk[T]) answer(a *csvAnswer[T], lay *csvLayout, pos int) (end int, ok
 		switch ch := b[pos]; {
 		case ch == '\n' || ch == '\r' && b[pos+1] == '\n':
 			return pos, col == lay.cols-1 && len(a.id) > 0 && len(a.id) <= longID && a.n > 0 &&
-				a.n <= LongLabel && !(a.n == 1 && a.label[0] == '?')
+				a.n <= LongLabel && !(a.n == 1 && a.label[0] == '?') &&
+				bytes.IndexByte(a.label[:a.n], '\n') < 0
 		case ch == lay.delim && lay.delim != ' ':
 			pos++
 		}

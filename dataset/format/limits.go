@@ -1,6 +1,9 @@
 package format
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // Limits are sizes that a format must look at by itself.
 type Limits struct {
@@ -21,6 +24,17 @@ func (l *Limits) TooLong(file string, text []byte) *RowError {
 			"room: raise Options.Memory", InKiB(int64(l.Line)), InKiB(l.Memory))
 		e.Err = ErrMemory
 	}
+	return e
+}
+
+// NotClosed is TooLong of a row in which the quote at open is not closed.
+func (l *Limits) NotClosed(file string, text []byte, open int) *RowError {
+	e := l.TooLong(file, text)
+	begin := bytes.LastIndexByte(text[:open], '\n') + 1
+	line, _, _ := bytes.Cut(text[begin:], []byte{'\n'})
+	e.Line, e.Col = 1+bytes.Count(text[:begin], []byte{'\n'}), open-begin+1
+	e.Excerpt = Excerpt(line, open-begin)
+	e.What = fmt.Sprintf("%s within %s; %s", notClosed, InKiB(int64(l.Line)), e.What)
 	return e
 }
 
