@@ -33,7 +33,7 @@ var rooms = []room{
 		"model dataset dataset/format learner engine vecmath internal/atomicfile internal/schema " +
 		"internal/spelling", ""},
 	{"examples/embed", ".", ""},
-	{"serve", ". model dataset/format engine internal/atomicfile internal/schema internal/scratch " +
+	{"serve", ". model dataset/format engine internal/atomicfile internal/schema " +
 		"internal/waiting", "learners"},
 	{"examples/http", "dataset learners learner engine", ""},
 	{".", "training eval model dataset dataset/format learner engine internal/scratch", "learners"},

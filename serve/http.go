@@ -55,6 +55,7 @@ type front struct {
 	o     HTTP
 	token [sha256.Size]byte
 	slots chan struct{}
+	large chan struct{} // slots of large bodies
 	rate  bucket
 	pool  sync.Pool
 }
@@ -79,7 +80,8 @@ func (s *Server) Handler(o HTTP) http.Handler {
 		o.BodyTime = 30 * time.Second
 	}
 	f := &front{s: s, o: o, token: sha256.Sum256([]byte(o.Token)),
-		slots: make(chan struct{}, o.MaxRequests), rate: bucket{rate: o.Rate}}
+		slots: make(chan struct{}, o.MaxRequests), large: make(chan struct{}, mostLarge),
+		rate: bucket{rate: o.Rate}}
 	f.pool.New = func() any { return new(bodies) }
 	return f
 }
@@ -128,6 +130,13 @@ func listenUnix(path string) (net.Listener, error) {
 	}
 	return l, nil
 }
+
+// Bodies above largeBody bytes, or of no known length, are read and answered so many at a time, and
+// the others wait: so memory is a few times their largest size, whatever the number of requests.
+const (
+	largeBody = 64 << 10
+	mostLarge = 16
+)
 
 // bodies is the memory of a request's body and answer.
 type bodies struct{ in, out []byte }
@@ -223,6 +232,14 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request, b *bodies) Answer
 	}
 	ask, bad := route(r)
 	if bad == nil && r.Method == http.MethodPost {
+		if r.ContentLength < 0 || r.ContentLength > largeBody {
+			select {
+			case f.large <- struct{}{}:
+				defer func() { <-f.large }()
+			case <-r.Context().Done():
+				return refused(unavailable("whoever asked has gone"), dst)
+			}
+		}
 		bad = f.read(w, r, b)
 		ask.Body = b.in
 	}

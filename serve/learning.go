@@ -16,7 +16,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
-	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/internal/waiting"
 	"github.com/halfspace-ml/halfspace/model"
 )
@@ -30,7 +29,7 @@ type hosted struct {
 	about Stats // what never changes
 
 	now      atomic.Pointer[published]
-	decoders scratch.Stack[decoder]
+	decoders sync.Pool // of *decoder
 	count    counters
 	fault    atomic.Pointer[string] // why nothing is learned any more; nil: it is
 	saved    atomic.Uint64          // examples behind the file

@@ -196,16 +196,15 @@ func (h *hosted) stats() Stats {
 
 // decoder returns one that no request uses.
 func (h *hosted) decoder() *decoder {
-	d := h.decoders.Take()
-	if d.shape == nil {
-		d.shape, d.task.done = h.shape, make(chan struct{}, 1)
+	if d, ok := h.decoders.Get().(*decoder); ok {
+		return d
 	}
-	return d
+	return &decoder{shape: h.shape, task: task{done: make(chan struct{}, 1)}}
 }
 
 func (h *hosted) done(d *decoder) {
 	if !d.heavy() {
-		h.decoders.Give(d)
+		h.decoders.Put(d)
 	}
 }
 
