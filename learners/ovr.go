@@ -186,7 +186,7 @@ func traitsOver(b learner.Traits, classes int, threads string) learner.Traits {
 	t := b
 	t.Classes, t.ClassCount = true, classes
 	t.Members, t.HardMargin, t.Threads, t.Replaces = nil, nil, threads, 0
-	t.Posterior, t.Merges, t.Dual, t.Biased, t.Origin = false, false, false, false, false
+	t.Posterior, t.Dual, t.Biased, t.Origin = false, false, false, false
 	t.Abreast = false
 	t.Soft, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
 	if t.Whole = !b.Stream; b.Stream { // that can both passes as a stream does
@@ -239,6 +239,9 @@ func memoryOver(base learner.Config, k int64, x learner.Extent) learner.Footprin
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 64 + 16 + 64
 	f.Add("classes' work space", k, learner.Times(k, each+ensemble.RunExamples*(32+x.Elem)*5/4)+
 		primal.FixedBytes)
+	if t := base.Traits(); t.Abreast && k >= abreastFrom { // whose members are weights alone
+		f.Add("classes' masks", k, ensemble.ClassesBytes(t.Replaces, k, x.Features, x.Longest))
+	}
 	f.Moving = learner.Plus(f.Moving, learner.Times(one.Moving, k))
 	f.Each = learner.Plus(f.Each, learner.Times(one.Each, k))
 	f.Copied(x, learner.Times(k, 16), learner.Times(one.Copies, k))

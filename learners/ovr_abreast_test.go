@@ -181,3 +181,27 @@ func TestOVRAbreastForgets(t *testing.T) {
 		}
 	}
 }
+
+// TestOVRAbreastMemory: what is planned for classes side by side counts the masks of who took which
+// example, which are most of it where features are few.
+func TestOVRAbreastMemory(t *testing.T) {
+	b := wordCounts(3000, 60, 20, 15)
+	longest := 0
+	for i := range b.Len() {
+		longest = max(longest, b.NonZeros(i))
+	}
+	base := &learners.OBPMConfig{Members: 40, Tau: 0.3, Base: "perceptron",
+		Combine: learners.CombineWeights, Path: learners.PathAuto,
+		Budget: 1000, Removal: learners.RemoveProject,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+	c := &learners.OVRConfig{Base: "obpm", BaseConfig: base}
+	l, err := learner.Make[float32]("ovr", c, learner.Env{Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learnIn(t, l, b, 500)
+	x := learner.Extent{Elem: 4, Features: 60, Classes: 20, Longest: int64(longest)}
+	if have, plan := l.Bytes(), c.Memory(x).Held(); have > plan {
+		t.Errorf("%d bytes, %d planned", have, plan)
+	}
+}

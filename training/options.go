@@ -708,8 +708,12 @@ func (o *Options) keeps(m *model.Model) (learner.Entry, learner.Config, error) {
 func (o *Options) repeats(m *model.Model) error {
 	p := &m.Prep
 	type fact struct{ field, want, have string }
+	name := o.Learner
+	if slices.Contains(basesOf(m), name) {
+		name = ""
+	}
 	facts := []fact{
-		{"learner", o.Learner, m.Learner},
+		{"learner", name, m.Learner},
 		{"precision", o.Precision, m.Precision},
 		{"bias", o.Bias, p.Bias},
 		{"normalize", o.Normalize, p.Normalize},

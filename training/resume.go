@@ -192,9 +192,6 @@ func (o Options) again(m *model.Model) (Options, error) {
 		return o, wrapped(ErrModel, fmt.Errorf("%s: position: options: %v: %w; use the version "+
 			"that wrote it", o.Model, err, model.ErrNewer))
 	}
-	if len(m.Prep.Classes) > 0 && o.Learner == baseOf(m) {
-		o.Learner = "" // it was given so, before there were more than two classes
-	}
 	if err := o.repeats(m); err != nil {
 		return o, err
 	}
@@ -219,15 +216,21 @@ func (o Options) again(m *model.Model) (Options, error) {
 	return r, nil
 }
 
-// baseOf returns the name of the learner of two classes that m has for each; "" if it has none.
-func baseOf(m *model.Model) string {
-	var c struct {
-		Base string `json:"base"`
+// basesOf returns the names of the learners that m's gives its examples to: of several classes that
+// of two, of random features that on them. They were named when it was trained, and not it.
+func basesOf(m *model.Model) (names []string) {
+	type config struct {
+		Base   string          `json:"base"`
+		Config json.RawMessage `json:"base_config"`
 	}
-	if json.Unmarshal(m.Config, &c) != nil {
-		return ""
+	for text := m.Config; len(names) < 4; {
+		var c config
+		if json.Unmarshal(text, &c) != nil || c.Base == "" {
+			break
+		}
+		names, text = append(names, c.Base), c.Config
 	}
-	return c.Base
+	return names
 }
 
 // agree refuses fields that are not as in the run of those options.

@@ -50,7 +50,8 @@ that a model still keeps (wep, vvm) are learned like examples, in the order of t
 models saw features in common this is an approximation, as each of them is.
 
 The models need the same learner, settings, precision, labels and preparation of examples. Learners
-that can be merged: ` + strings.Join(mergeable(), ", ") + `, and these over random features (--rff) of one seed.
+that can be merged: ` + strings.Join(mergeable(), ", ") + `, these over random features (--rff) of one
+seed, and models of several classes of these, class by class.
 
 With --trace the models are parts of one ensemble (train --shard), each of which has learned all
 examples. They become the model that one machine would have learned, to the byte, with its
@@ -171,6 +172,10 @@ func unlike(a, b *model.Model) (what, next string) {
 		return fmt.Sprintf("labels %q, %q and %q, %q", p.Labels.Negative, p.Labels.Positive,
 				q.Labels.Negative, q.Labels.Positive), fmt.Sprintf(anew,
 				"name the positive label with --positive")
+	case !slices.Equal(p.Classes, q.Classes):
+		return fmt.Sprintf("classes %s and %s", strings.Join(p.Classes, ","),
+				strings.Join(q.Classes, ",")), fmt.Sprintf(anew, "name them, in "+
+				"one order, with --classes")
 	case p.Bias != q.Bias || p.BiasValue != q.BiasValue:
 		return differ("bias", p.Bias, q.Bias)
 	case p.ScaledBy() != q.ScaledBy():

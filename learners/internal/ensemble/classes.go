@@ -586,6 +586,21 @@ func (c *Classes[T]) sum(k int) {
 		c.b.Val[from:to])
 }
 
+// ClassesBytes returns what Classes take at most beside rows of weights, which an ensemble of each
+// class has in another form: masks of who took which of the examples that are remembered, what is
+// known of each feature and of those that are rare, and scratch of a run. longest is how many
+// non-zeros an example has at most.
+func ClassesBytes(members int, lanes, features, longest int64) int64 {
+	tiles := (lanes + vecmath.ClassLanes - 1) / vecmath.ClassLanes
+	masks := learner.Times(4*mostPast, tiles*int64(members+1)+1)
+	known := learner.Times(features, 4+4+int64(unsafe.Sizeof(fewExamples{})))
+	// a row's number, a value, and where in the past it came before
+	run := learner.Times(min(classesNonZeros, learner.Times(RunExamples, longest)), 4+2+4+2)
+	run = learner.Plus(run, RunExamples*(lanes*(8+8+4)+int64(members+63)/64*8+
+		2*tiles*vecmath.ClassLanes))
+	return learner.Plus(learner.Plus(masks, known), run)
+}
+
 // Bytes returns the memory in use.
 func (c *Classes[T]) Bytes() int64 {
 	n := 4*int64(cap(c.at)+cap(c.spare)+len(c.own)*len(c.seenAt)+len(c.seenAt)+cap(c.ptr)+
