@@ -258,3 +258,25 @@ func median(v []float64) (float64, [2]float64) {
 	}
 	return s.Center, [2]float64{lo, hi}
 }
+
+// OfRounds sums up rounds that were measured elsewhere, of work of several threads or processes:
+// the values of both sides, ours and the peer's, are what counts, in a unit of time.
+func OfRounds(name, unit, peer, impl string, rounds []Round) Result {
+	res := pair{name: name, unit: unit, peerName: peer}.blank(impl, 0)
+	res.N, res.Rounds = len(rounds), rounds
+	var ours, theirs, ratio []float64
+	for _, r := range rounds {
+		ours = append(ours, r.Ours.Value)
+		if r.Peer != nil {
+			theirs = append(theirs, r.Peer.Value)
+			ratio = append(ratio, r.Peer.Value/r.Ours.Value)
+		}
+	}
+	res.Median, res.CI = median(ours)
+	if len(ratio) > 0 {
+		res.PeerMedian, _ = median(theirs)
+		m, ci := median(ratio)
+		res.RatioToPeer, res.RatioCI = &m, ci
+	}
+	return res
+}

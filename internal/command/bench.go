@@ -47,6 +47,9 @@ var suites = []suite{
 	{"wide", "margin learners of p-norms on 20 of 100,000 features, beside ROMMA", bench.Wide},
 	{"command", "whole runs of this command: start, text to model and to predictions, wide " +
 		"examples, resident memory", runCommand},
+	{"serve", "100,000 predictions by 8 clients of serve, while as many examples are learned, " +
+		"while none are, and while another model learns them; every answer is compared with its " +
+		"snapshot's", benchServe},
 	{"posterior", "the Virtual Vector Machine and ADF beside dense covariance matrices in plain " +
 		"loops", bench.Posterior},
 }
