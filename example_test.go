@@ -12,23 +12,15 @@ import (
 )
 
 func learnAndScore(ctx context.Context, file string) error {
-	m, err := halfspace.Train(ctx, halfspace.Options{
-		Learner:  "obpm",
+	m, err := halfspace.Train(ctx, halfspace.Options{Learner: "obpm", Epochs: 3,
 		Settings: map[string]any{"members": 100, "tau": 0.3},
-		Data:     halfspace.Data{Bias: "append", Normalize: "unit"},
-		Epochs:   3,
-		Shuffle:  true,
-	}, file)
+		Data:     halfspace.Data{Bias: "append", Normalize: "unit"}}, file)
 	if err != nil {
 		return err
 	}
-	wrong := m.Result().Counts.ProgressiveError()
-	fmt.Printf("%.1f %% errors on examples not yet learned\n", 100*wrong)
-
-	// It learns on, row by row; a snapshot stays as it is, and any number of goroutines may use it.
-	snapshot := m.Snapshot()
-	row := m.Row().Set("size", -12).Set("age", 3) // by the columns' names
-	if _, err := m.LearnOne(row, "small"); err != nil {
+	snapshot := m.Snapshot() // stays as it is, and any number of goroutines may use it
+	row := m.Row().Set("size", -12).Set("age", 3)
+	if _, err := m.LearnOne(row, "small"); err != nil { // it learns on, row by row
 		return err
 	}
 	label, err := snapshot.Label(snapshot.Row().Set("size", 40).Set("age", -7))
@@ -65,7 +57,6 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// 3.4 % errors on examples not yet learned
 	// the label is large
 }
 

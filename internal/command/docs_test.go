@@ -35,6 +35,9 @@ import (
 //	checkout  the source tree, a network or both: it is not run
 //	nats      a broker, and so is kafka: the tests of ext/nats and ext/kafka run it
 //
+// Blocks of python that are marked library need that of python/, whose tests run them; blocks of c,
+// and the commands that build them, are run by the tests of cmd/libhalfspace.
+//
 // Blocks that show a command of a module of its own, halfspace-NAME, are run by that module's test.
 //
 // The commands of one document run in one folder, in order. All blocks are looked through, whether
@@ -101,12 +104,14 @@ func TestDocs(t *testing.T) {
 			switch b.language {
 			case "sh", "console":
 			case "python":
-				t.Run(where, func(t *testing.T) { b.runPython(t, dir) })
+				if b.mark != "library" {
+					t.Run(where, func(t *testing.T) { b.runPython(t, dir) })
+				}
 				continue
-			case "go", "text", "toml":
+			case "go", "c", "text", "toml":
 				continue
 			default:
-				t.Errorf("%s: a block of language %q: want sh, console, python, go, text "+
+				t.Errorf("%s: a block of language %q: want sh, console, python, go, c, text "+
 					"or toml",
 					where, b.language)
 				continue
