@@ -116,8 +116,9 @@ func trained(res *training.Result, err error) (*Model, error) {
 }
 
 // New returns a model that has learned nothing, for LearnOne. Of o it takes Learner, Config or
-// Settings, Precision, Seed, Rho, Bias, Normalize (but max, which is relative to a data set) and
-// Positive, or Classes and Pairs; fields that ask for something else are an error. The labels are
+// Settings, Precision, Seed, Rho, Bias, Normalize (but max, which is relative to a data set), Scale
+// (none, std or maxabs, by the examples so far) and Positive, or Classes and Pairs; fields that ask
+// for something else are an error. The labels are
 // -1 and +1; with Positive they are that one and all others, and with Classes these. Of a learner
 // of classes (Traits.Classes) without Classes they are those that come.
 //
@@ -151,6 +152,9 @@ func New(o Options, features ...string) (*Model, error) {
 	p := &file.Prep
 	if o.Rho != 0 {
 		p.Bias, p.BiasValue = "append", o.Rho
+	}
+	if o.Scale == "std" || o.Scale == "maxabs" {
+		p.Scaling = &format.Scaling{Method: o.Scale, Columns: len(features) > 0}
 	}
 	switch {
 	case o.Positive != "":
@@ -206,7 +210,7 @@ func fresh(o Options, c learner.Config) error {
 		return bad("%s has no rho: take bias append", o.Learner)
 	}
 	// What is left of o when that is taken out is for Train. JSON knows which fields are set.
-	if o.Scale == "none" {
+	if slices.Contains([]string{"none", "std", "maxabs"}, o.Scale) {
 		o.Scale = ""
 	}
 	o.Learner, o.Config, o.Settings, o.Precision = "", nil, nil, ""

@@ -291,6 +291,9 @@ func scale[T engine.Float](h *hypothesis, row []T, idx []int32, val []T, learn b
 	} else if h.prep.Words() {
 		columns = val[h.bias:][:h.lead]
 	}
+	if learn && columns != nil && len(k.Known) == 0 {
+		k.Columns = true // of a new model, whose first rows say so
+	}
 	switch known := columns != nil; {
 	case learn && known:
 		format.SeeRow(k, columns, true)

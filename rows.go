@@ -235,7 +235,12 @@ func (r *Rows) stride() int {
 // fits refuses rows of other features than the model's.
 func (h *hypothesis) fits(r *Rows, learn bool) error {
 	p := h.prep
+	k, sparse := p.Scaling, r.Ptr != nil
 	switch {
+	case k != nil && len(k.Known) > 0 && !h.dense && !p.Words() && (k.Columns && sparse ||
+		!k.Columns && !sparse && learn):
+		return fmt.Errorf("halfspace: the features were scaled as those of dense rows (%v), and "+
+			"these are sparse (%v): %w", k.Columns, sparse, ErrRows)
 	case h.dense && r.Dim != p.Dim, p.Words() && r.Dim > p.Dim && learn:
 		return fmt.Errorf("halfspace: rows of %d features, want %d: %w", r.Dim, p.Dim, ErrFeature)
 	case r.Weights != nil && learn && !h.weights:

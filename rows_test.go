@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -456,5 +457,57 @@ func TestTrainRowsStopped(t *testing.T) {
 		if m != nil && (m.Presented() == 0) != (o.Epochs == 0) {
 			t.Errorf("%d examples learned", m.Presented())
 		}
+	}
+}
+
+// TestNewScale: a new model scales by the rows so far, as a stream of the same rows does, and
+// doesn't take sparse rows behind dense ones, or the other way round.
+func TestNewScale(t *testing.T) {
+	data := halfspace.Data{Scale: "std", Bias: "append", Normalize: "unit"}
+	var models []*halfspace.Model
+	var kinds []*halfspace.Rows
+	for _, sparse := range []bool{false, true} {
+		rows, _ := someRows(300, 2, sparse, true)
+		want, err := halfspace.TrainRows(context.Background(),
+			halfspace.Options{Learner: "pa", Data: data}, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := halfspace.New(halfspace.Options{Learner: "pa", Data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := got.LearnRows(context.Background(), rows); err != nil {
+			t.Fatal(err)
+		}
+		a, b := make([]float64, rows.N), make([]float64, rows.N)
+		if err := errors.Join(want.ScoreRows(rows, a), got.ScoreRows(rows, b)); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(a, b) {
+			t.Errorf("sparse %v: other scores", sparse)
+		}
+		var file bytes.Buffer
+		if err := got.Encode(&file); err != nil {
+			t.Fatal(err)
+		}
+		again, err := halfspace.Decode(file.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.ScoreRows(rows, b); err != nil || !slices.Equal(a, b) {
+			t.Errorf("sparse %v: other scores of what was saved, %v", sparse, err)
+		}
+		models, kinds = append(models, got), append(kinds, rows)
+	}
+	for i, m := range models {
+		if _, err := m.LearnRows(context.Background(), kinds[1-i]); !errors.Is(err,
+			halfspace.ErrRows) {
+			t.Errorf("model %d learns the other rows: %v", i, err)
+		}
+	}
+	if _, err := halfspace.New(halfspace.Options{Learner: "pa", Data: halfspace.Data{
+		Scale: "auto"}}); err == nil {
+		t.Error("scale auto, of which nothing can be found")
 	}
 }

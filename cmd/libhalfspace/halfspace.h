@@ -52,7 +52,8 @@ const char *halfspace_error(void);
 /* A model that has learned nothing. options is a JSON object:
  *
  *     {"learner": "obpm", "config": {"members": 50, "tau": 0.3}, "classes": ["ham", "spam"],
- *      "precision": "f32", "seed": 1, "bias": "append", "normalize": "unit"}
+ *      "precision": "f32", "seed": 1, "bias": "append", "normalize": "unit",
+ *      "scale": "std"}
  *
  * of which only the learner must be there; `halfspace train --help` says what there is. The labels
  * are "-1" and "+1", or "positive" and all others, or "classes". */

@@ -68,12 +68,12 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
     normalize : "none", "unit" or "max"
         divide each example by its length, or all by the longest's
     scaling : "none", "std" or "maxabs"
-        bring the features to one scale
+        bring the features to one scale, which ``partial_fit`` finds in the rows so far
     precision : "f32" or "f64"
     class_weight : dict, "balanced" or None
-    calibrate : "none" or "platt"
-        have ``fit`` find the probabilities that scores stand for: then there is ``predict_proba``
-        of all learners
+    calibrate : "none", "platt" or "temperature"
+        have ``fit`` find the probabilities that scores stand for, of any number of classes: then
+        there is ``predict_proba`` of all learners
     n_jobs : int, default 1
         threads of ``fit``, of learners that share their work; -1: one for each core. The model is
         the same with any number
@@ -427,7 +427,7 @@ class UnweightedClassifier(HalfspaceClassifier):
 _expected_to_fail = {
     "check_sample_weights_invariance": "the order of rows counts, and this check changes it",
 }
-_of_fit = {"max_iter", "shuffle", "until_converged", "n_jobs", "scaling", "calibrate"}
+_of_fit = {"max_iter", "shuffle", "until_converged", "n_jobs", "calibrate"}
 
 
 @functools.lru_cache(maxsize=None)

@@ -83,6 +83,9 @@ def test_probabilities(data):
     assert not hasattr(halfspace.PAClassifier(), "predict_proba")
     adf = halfspace.ADFClassifier().fit(X, y)
     platt = halfspace.PAClassifier(calibrate="platt").fit(X, y)
+    iris = load_iris(return_X_y=True)
+    three = halfspace.PAClassifier(calibrate="temperature", scaling="std").fit(*iris)
+    assert log_loss(iris[1], three.predict_proba(iris[0])) < 0.6
     for model in (adf, platt):
         p = model.predict_proba(X)
         assert np.allclose(p.sum(axis=1), 1) and log_loss(y, p) < 0.5
@@ -96,6 +99,14 @@ def test_partial_fit_is_one_pass(data):
     for lo in range(0, len(X), 77):
         parts.partial_fit(X[lo : lo + 77], y[lo : lo + 77], classes=[0, 1])
     assert np.array_equal(whole.decision_function(X), parts.decision_function(X))
+    for scaling in ("std", "maxabs"):
+        for rows in (X, sp.csr_matrix(X)):
+            options = {"scaling": scaling, "normalize": "unit"}
+            whole = halfspace.PAClassifier(max_iter=1, shuffle=False, **options).fit(rows, y)
+            some = halfspace.PAClassifier(**options)
+            for lo in range(0, len(X), 77):
+                some.partial_fit(rows[lo : lo + 77], y[lo : lo + 77], classes=[0, 1])
+            assert np.array_equal(whole.decision_function(rows), some.decision_function(rows))
     with pytest.raises(ValueError, match="none of the classes"):
         parts.partial_fit(X[:1], [2])
     with pytest.raises(AttributeError):
@@ -223,6 +234,12 @@ def test_dicts():
     again = pickle.loads(pickle.dumps(model))
     assert again.predict_many([x for x, _ in rows]) == model.predict_many([x for x, _ in rows])
     assert model.predict_one({"unknown": 1.0}) in names
+    grown = OnlineClassifier("perceptron")
+    for i in range(50):  # each row has a feature that none before had
+        y = i % 2 == 0
+        grown.learn_many([{"sign": 1.0 if y else -1.0, f"new{i}": 1.0}], [y])
+    assert grown.predict_many([{"sign": 1.0}, {"other": 3.0, "sign": -1.0}]) == [True, False]
+    assert len(pickle.loads(pickle.dumps(grown))._features) == 51
 
 
 def test_readme(data, tmp_path, monkeypatch):
