@@ -34,14 +34,15 @@ var (
 	ErrFeature = errors.New("no such feature")  // a Row was given one that the model has not
 	ErrLabel   = errors.New("no such label")    // LearnOne was given one that the model has not
 	ErrProba   = errors.New("no probabilities") // of a learner that has none
+	ErrMembers = errors.New("no members with weights of their own")
 )
 
 // Model is a learner with all that it needs to learn and to predict: how rows become examples, the
 // names of features and labels, counts. [Train], [New] and [Load] make one.
 //
 // Any number of goroutines may call Row, Score, Label, Proba, Predict and Test at once, as long as
-// nothing else is called; LearnOne, Save and Snapshot need the Model for themselves. To score while
-// the Model learns, score with a [Snapshot].
+// nothing else is called; LearnOne, Interval, Save and Snapshot need the Model for themselves. To
+// score while the Model learns, score with a [Snapshot].
 //
 // Score, Label, Proba and LearnOne allocate nothing once they have seen rows as large, as often at
 // the same time.

@@ -51,6 +51,8 @@ type teacher interface {
 	rows(ctx context.Context, h *hypothesis, r *Rows, lo, hi int, labels []int32) (rowsLearned,
 		error)
 	snapshot() scorer
+	// interval is Model.Interval of a row, after so many examples were learned.
+	interval(h *hypothesis, r *Row, share float64, presented uint64) (low, high float64, err error)
 }
 
 // begin makes the Model of a learner that has learned nothing.
@@ -237,6 +239,9 @@ func (s *scores[T]) capture(name string, c learner.Config, seed uint64) (*model.
 type teaching[T engine.Float] struct {
 	l           learner.Learner[T]
 	calibration *learner.Calibration // nil: none
+
+	spread   *eval.Spread[T] // of the members, after so many examples; nil: not asked for yet
+	spreadAt uint64
 
 	work  work[T]
 	class [1]int32
