@@ -22,8 +22,8 @@ const mostMemberWeights = 1 << 25
 func (m *Model) Interval(r *Row, share float64) (low, high float64, err error) {
 	m.hypothesis.check()
 	if !(share > 0 && share < 1) {
-		return 0, 0, fmt.Errorf("halfspace: interval: share is %v, want a number above 0 and below "+
-			"1: %w", share, training.ErrOption)
+		return 0, 0, fmt.Errorf("halfspace: interval: share is %v, want a number above 0 "+
+			"and below 1: %w", share, training.ErrOption)
 	}
 	if err := r.check(m.hypothesis); err != nil {
 		return 0, 0, err
