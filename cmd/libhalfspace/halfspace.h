@@ -11,6 +11,8 @@
  * Threads: any number may use a model at once; learning and saving wait until they have it for
  * themselves. To score while a model learns, score with a snapshot of it. The library starts threads
  * of its own: a process that forks must load it after the fork.
+ *
+ * halfspace_arrow.h has rows by Arrow's C data interface.
  */
 #ifndef HALFSPACE_H
 #define HALFSPACE_H

@@ -40,6 +40,9 @@ func TestC(t *testing.T) {
 				return out
 			}
 			command(t, dir, build("test"), count)
+			if got := command(t, dir, build("arrow")); got != "13 batches\n" {
+				t.Errorf("%s: by Arrow's C data interface: %q", cc, got)
+			}
 			if got := command(t, dir, build("example")); got != "spam\n" {
 				t.Errorf("%s: the example prints %q", cc, got)
 			}
