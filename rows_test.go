@@ -443,20 +443,27 @@ func (c *endsAfter) Err() error {
 // TestTrainRowsStopped: the model of what was learned is there, whichever way it goes through rows.
 func TestTrainRowsStopped(t *testing.T) {
 	rows, _ := someRows(2500, 2, true, false)
-	for _, o := range []halfspace.Options{{Learner: "pa"}, {Learner: "pa", Epochs: 1 << 20},
-		{Learner: "pa", Epochs: 1 << 20, Shuffle: true}} {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-		if o.Epochs == 0 {
+	for _, shuffle := range []bool{false, true} {
+		o := halfspace.Options{Learner: "pa", Epochs: 1 << 20, Shuffle: shuffle}
+		var m *halfspace.Model
+		for wait := 20 * time.Millisecond; m == nil; wait *= 2 { // until it has begun to learn
+			ctx, cancel := context.WithTimeout(context.Background(), wait)
+			var err error
+			m, err = halfspace.TrainRows(ctx, o, rows)
 			cancel()
+			if !errors.Is(err, training.ErrStopped) {
+				t.Fatal(err)
+			}
 		}
-		m, err := halfspace.TrainRows(ctx, o, rows)
-		cancel()
-		if !errors.Is(err, training.ErrStopped) || o.Epochs > 0 && m == nil {
-			t.Errorf("%+v: %v", o, err)
-		}
-		if m != nil && (m.Presented() == 0) != (o.Epochs == 0) {
+		if m.Presented() == 0 || len(saved(t, m)) == 0 {
 			t.Errorf("%d examples learned", m.Presented())
 		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := halfspace.TrainRows(ctx, halfspace.Options{Learner: "pa"}, rows)
+	if !errors.Is(err, training.ErrStopped) {
+		t.Errorf("a context that has ended: %v", err)
 	}
 }
 
