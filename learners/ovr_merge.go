@@ -15,8 +15,20 @@ func (o *OVR[T]) Posterior() learner.PosteriorMerger[T] {
 	return ovrPosterior[T]{o}
 }
 
-// itself is o, of whatever wraps it.
-func (o *OVR[T]) itself() *OVR[T] { return o }
+// overOf returns the OVR that l is, whatever its base; nil if it is none.
+func overOf[T learner.Float](l learner.Learner[T]) *OVR[T] {
+	switch o := l.(type) {
+	case *OVR[T]:
+		return o
+	case keepingOVR[T]:
+		return o.OVR
+	case fittingOVR[T]:
+		return o.OVR
+	case fittingKeepingOVR[T]:
+		return o.OVR
+	}
+	return nil
+}
 
 type ovrPosterior[T learner.Float] struct{ o *OVR[T] }
 
@@ -25,12 +37,11 @@ type ovrPosterior[T learner.Float] struct{ o *OVR[T] }
 // are there twice meanwhile. Errors wrap learner.ErrPrior or ErrDim.
 func (p ovrPosterior[T]) MergePosterior(other learner.Learner[T]) error {
 	o := p.o
-	w, ok := other.(interface{ itself() *OVR[T] })
-	if !ok || w.itself().pairs != o.pairs || w.itself().cfg.Base != o.cfg.Base {
+	of := overOf(other)
+	if of == nil || of.pairs != o.pairs || of.cfg.Base != o.cfg.Base {
 		return fmt.Errorf("%s: %T has no posteriors of this form: %w", o.name(), other,
 			learner.ErrPrior)
 	}
-	of := w.itself()
 	if len(of.since) != len(o.since) || len(of.columns) != len(o.columns) ||
 		len(of.lone) != len(o.lone) {
 		return fmt.Errorf("%s: %d classes and %d: want the same ones: %w", o.name(), len(o.since),
