@@ -147,7 +147,7 @@ func (l *serveLoad) prepare(ctx context.Context, rows int) error {
 	for _, args := range [][]string{
 		{"gen", "margin", "-d", "20", "-n", strconv.Itoa(rows), "-o", data},
 		{"gen", "margin", "-d", "20", "-n", "1000", "--split", "test", "-o", first},
-		{"train", "-q", "-a", "obpm", "--tau", "0.3", "-m", l.model, first},
+		{"train", "-q", "-m", l.model, first}, // of the learner that is the default
 	} {
 		if said, err := exec.CommandContext(ctx, l.program, args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w: %s", args, err, said)
