@@ -187,13 +187,14 @@ type Options struct {
 	// key of ndjson, "tag" of vw. A row with an id and without a label is predicted, and waits; a
 	// later row with that id and a label, with features or without, has it learned, counted by what
 	// was predicted first. Others are learned as they come; see eval.IDs. One pass over a stream;
-	// it excludes Delay, and balanced ClassWeight. What still waits at the end is left out. Default
-	// "", which is none; a column or key that is there.
+	// it excludes Delay, and balanced ClassWeight. What still waits at the end is left out. ""
+	// is none. Default ""; a column or key that is there.
 	IDCol string `json:"id_col,omitempty" toml:"id_col,omitempty"`
-	// WaitMax is how many rows of IDCol wait for their labels at most, and WaitBytes the memory
-	// that they take; the oldest make room. 0 stands for DefaultWaitMax and DefaultWaitBytes.
-	// Default 0; 0 to MaxWindow, and 0 or more.
-	WaitMax   int   `json:"wait_max,omitempty" toml:"wait_max,omitempty"`
+	// WaitMax is how many rows of IDCol wait for their labels at most: the oldest make room. 0
+	// stands for DefaultWaitMax. Default 0; 0 to MaxWindow.
+	WaitMax int `json:"wait_max,omitempty" toml:"wait_max,omitempty"`
+	// WaitBytes is the memory that rows of IDCol take at most; 0 stands for DefaultWaitBytes.
+	// Default 0; 0 or more.
 	WaitBytes Bytes `json:"wait_bytes,omitempty" toml:"wait_bytes,omitempty"`
 	// Curve is how many points of a learning curve are kept, at most; 0 keeps none. Default 0; 0 to
 	// 100000.
