@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"math"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ import (
 var servePageHTML string
 
 var servePage = template.Must(template.New("serve").Funcs(template.FuncMap{
-	"age": func(seconds float64) string { return roundTime(seconds).String() },
+	"age": func(seconds float64) string { return spaced(roundTime(seconds)) },
 	"clock": func(t time.Time) string {
 		return t.UTC().Format("2006-01-02 15:04:05")
 	},
@@ -38,7 +39,7 @@ var servePage = template.Must(template.New("serve").Funcs(template.FuncMap{
 		if seconds <= 0 {
 			return "none yet"
 		}
-		return strings.Replace(roundTime(seconds).String(), "µs", "\u00a0µs", 1)
+		return spaced(roundTime(seconds))
 	},
 }).Parse(servePageHTML))
 
@@ -50,6 +51,13 @@ func grouped(v any) string {
 	}
 	return digits
 }
+
+// spaced is a time with its units set off: "1 m 40 s".
+func spaced(d time.Duration) string {
+	return strings.TrimSuffix(unitOf.ReplaceAllString(d.String(), "\u00a0$1 "), " ")
+}
+
+var unitOf = regexp.MustCompile("([a-zµ]+)")
 
 // roundTime rounds a time to three digits or so.
 func roundTime(seconds float64) time.Duration {
@@ -124,7 +132,7 @@ func (p *statusPages) page(dst []byte) serve.Answer {
 	data := struct {
 		Version, Uptime string
 		Models          []shownModel
-	}{"halfspace " + buildVersion().Version, now.Sub(p.began).Round(time.Second).String(), nil}
+	}{"halfspace " + buildVersion().Version, spaced(now.Sub(p.began).Round(time.Second)), nil}
 	for _, s := range p.stats() {
 		m := shownModel{Stats: s, Line: lineOf(s.Curve)}
 		m.PredictRate, m.LearnRate = p.rates(&s, now)

@@ -104,6 +104,12 @@ func TestServePage(t *testing.T) {
 }
 
 func TestRoundTime(t *testing.T) {
+	for d, want := range map[time.Duration]string{100 * time.Second: "1\u00a0m 40\u00a0s",
+		2100 * time.Microsecond: "2.1\u00a0ms"} {
+		if got := spaced(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
 	for seconds, want := range map[float64]string{0.0000113456: "11.3µs", 12.3456789: "12.3s", 0: "0s",
 		0.123456: "123ms", 0.001: "1ms", 3700.4: "1h1m40s"} {
 		if got := roundTime(seconds).String(); got != want {
