@@ -33,7 +33,7 @@ var rooms = []room{
 		"model dataset dataset/format learner engine vecmath internal/atomicfile internal/schema " +
 		"internal/spelling", ""},
 	{"examples/embed", ".", ""},
-	{"serve", ". model dataset/format engine internal/atomicfile internal/schema " +
+	{"serve", ". model dataset/format engine internal/atomicfile internal/frames internal/schema " +
 		"internal/waiting", "learners"},
 	{"examples/http", "dataset learners learner engine", ""},
 	{".", "training eval model dataset dataset/format learner engine internal/scratch", "learners"},
@@ -42,7 +42,7 @@ var rooms = []room{
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
 		"internal/naive", ""},
 	{"exchange", "model dataset/format learner engine", ". learners"},
-	{"shard", "training eval model learner", ""},
+	{"shard", "training eval model learner internal/frames", ""},
 	{"training", "eval eval/stat model dataset dataset/format learners learner engine " +
 		"internal/spelling", ""},
 	{"eval", "learner engine vecmath internal/waiting", "model dataset learners"},
@@ -77,6 +77,7 @@ var rooms = []room{
 	{"kernelcache", "", ""},
 	{"vecmath", "internal/trusted", ""},
 	{"vecmath/internal/dispatchgen", "", ""},
+	{"internal/frames", "", ""},
 	{"internal/atomicfile", "", ""},
 	{"internal/schema", "", ""},
 	{"internal/scratch", "", ""},

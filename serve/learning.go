@@ -16,6 +16,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
+	"github.com/halfspace-ml/halfspace/internal/frames"
 	"github.com/halfspace-ml/halfspace/internal/waiting"
 	"github.com/halfspace-ml/halfspace/model"
 )
@@ -179,7 +180,7 @@ func (h *hosted) recover(data []byte) (err error) {
 			"log", h.at.Log, "bytes", r.Torn)
 	}
 	h.log.Info("log read", "log", h.at.Log, "examples", h.m.Presented(), "learned", r.Learned)
-	h.journal, err = appendLog(f, h.at.Log, l.at)
+	h.journal, err = appendLog(f, h.at.Log, l.at())
 	if err == nil {
 		h.logBytes.Store(h.journal.bytes)
 	}
@@ -228,8 +229,8 @@ func (t *taught) replay(ctx context.Context, l *logReader, s *shape, sum, name s
 	l.model = nil
 	for ctx.Err() == nil {
 		b, err := l.next()
-		if err == io.EOF || err == errTorn {
-			r.Torn = l.size - l.at
+		if err == io.EOF || err == frames.ErrTorn {
+			r.Torn = l.size - l.at()
 			break
 		}
 		if err != nil {

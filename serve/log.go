@@ -9,19 +9,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
+	"github.com/halfspace-ml/halfspace/internal/frames"
 )
 
-// A log is a text that says what it is, and frames: a byte that says of what kind, the length of
-// what follows in 4 bytes, a checksum (CRC-32C) of these five in 4, the bytes, and a checksum of
-// them in 4; numbers are little-endian. The first frame is the header, behind it stand the model
-// file as it was at the beginning, in pieces, and then what was learned and where the model was
-// saved.
+// A log is a text that says what it is, and frames (internal/frames). The first frame is the
+// header, behind it stand the model file as it was at the beginning, in pieces, and then what was
+// learned and where the model was saved.
 const logBegins = "halfspace learning log 1\n"
 
 // Kinds of frames.
@@ -32,14 +30,8 @@ const (
 	frameCheckpoint = 'C' // the number of examples before, in 8 bytes, and the model's sum in 32
 )
 
-const (
-	frameBegins = 9
-	frameEnds   = 4
-	modelPiece  = 1 << 24
-	longFrame   = 1 << 30
-)
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// modelPiece is how much of the model a frame has.
+const modelPiece = 1 << 24
 
 // logHeader is what a log says of itself.
 type logHeader struct {
@@ -65,17 +57,10 @@ func (w *logWriter) frame(kind byte, parts ...[]byte) error {
 	for _, p := range parts {
 		n += len(p)
 	}
-	if n > longFrame {
+	if n > frames.Most {
 		return fmt.Errorf("%s: %d bytes at once: %w", w.path, n, ErrLog)
 	}
-	b := append(w.buf[:0], kind)
-	b = binary.LittleEndian.AppendUint32(b, uint32(n))
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	at := len(b)
-	for _, p := range parts {
-		b = append(b, p...)
-	}
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[at:], castagnoli))
+	b := frames.Append(w.buf[:0], kind, parts...)
 	if w.buf = b; cap(b) > 1<<20 {
 		w.buf = nil
 	}
@@ -143,18 +128,16 @@ func createLog(path string, h logHeader, model []byte) (w *logWriter, err error)
 
 // logReader reads a log from its beginning.
 type logReader struct {
-	r      *bufio.Reader
+	r      *frames.Reader
 	path   string
 	size   int64
-	at     int64 // behind the frames that were read
 	header logHeader
 	model  []byte // that is begun with; nil once it was taken
 	kind   byte
-	frames int64
 }
 
-// errTorn is where a log ends in the middle of a frame, as one does whose writer was killed.
-var errTorn = errors.New("the log ends in the middle of a frame")
+// at is how many bytes there are up to the end of the last frame that was read.
+func (l *logReader) at() int64 { return int64(len(logBegins)) + l.r.At }
 
 // openLog reads the header and the model.
 func openLog(f *os.File, path string) (*logReader, error) {
@@ -162,13 +145,14 @@ func openLog(f *os.File, path string) (*logReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &logReader{r: bufio.NewReaderSize(f, 1<<16), path: path, size: st.Size()}
+	in := bufio.NewReaderSize(f, 1<<16)
+	l := &logReader{r: frames.NewReader(in, st.Size()-int64(len(logBegins))), path: path,
+		size: st.Size()}
 	begins := make([]byte, len(logBegins))
-	if _, err := io.ReadFull(l.r, begins); err != nil || string(begins) != logBegins {
+	if _, err := io.ReadFull(in, begins); err != nil || string(begins) != logBegins {
 		return nil, fmt.Errorf("%s: expected a learning log, which begins with %q: %w", path,
 			logBegins, ErrLog)
 	}
-	l.at = int64(len(logBegins))
 	text, err := l.next()
 	if err == nil && l.kind != frameHeader {
 		err = l.damaged("expected the header")
@@ -202,70 +186,25 @@ func openLog(f *os.File, path string) (*logReader, error) {
 
 // begun is the error of a log whose beginning is not whole.
 func (l *logReader) begun(err error) error {
-	if errors.Is(err, errTorn) || err == io.EOF {
+	if errors.Is(err, frames.ErrTorn) || err == io.EOF {
 		return l.damaged("it ends before anything could be learned; remove it to begin a new one")
 	}
 	return err
 }
 
 func (l *logReader) damaged(format string, args ...any) error {
-	return fmt.Errorf("%s: byte %d, frame %d: %s: %w", l.path, l.at, l.frames+1,
-		fmt.Sprintf(format, args...), ErrLog)
+	return fmt.Errorf("%s: byte %d, frame %d: %w: %w", l.path, l.at(), l.r.Frames+1,
+		fmt.Errorf(format, args...), ErrLog)
 }
 
-// next returns what is in the next frame: io.EOF behind the last one, errTorn at one that is not
-// whole and has nothing behind it.
-func (l *logReader) next() ([]byte, error) {
-	left := l.size - l.at
-	var head [frameBegins]byte
-	switch n, err := io.ReadFull(l.r, head[:]); {
-	case n == 0 && left <= 0:
-		return nil, io.EOF
-	case left < frameBegins:
-		return nil, errTorn
-	case err != nil:
-		return nil, err
+// next returns what is in the next frame: io.EOF behind the last one, frames.ErrTorn at one that is
+// not whole and has nothing behind it.
+func (l *logReader) next() (body []byte, err error) {
+	l.kind, body, err = l.r.Next()
+	if errors.Is(err, frames.ErrDamaged) {
+		return nil, l.damaged("%w", err)
 	}
-	if binary.LittleEndian.Uint32(head[5:]) != crc32.Checksum(head[:5], castagnoli) {
-		if head == [frameBegins]byte{} && l.zero() { // as file systems leave what was not written
-			return nil, errTorn
-		}
-		return nil, l.damaged("the checksum of the frame's beginning is another")
-	}
-	n := int64(binary.LittleEndian.Uint32(head[1:]))
-	if n > longFrame {
-		return nil, l.damaged("a frame of %d bytes", n)
-	}
-	if left < frameBegins+n+frameEnds {
-		return nil, errTorn
-	}
-	body := make([]byte, n+frameEnds)
-	if _, err := io.ReadFull(l.r, body); err != nil {
-		return nil, err
-	}
-	if binary.LittleEndian.Uint32(body[n:]) != crc32.Checksum(body[:n], castagnoli) {
-		if left == frameBegins+n+frameEnds {
-			return nil, errTorn
-		}
-		return nil, l.damaged("the checksum is another")
-	}
-	l.kind = head[0]
-	l.frames++
-	l.at += frameBegins + n + frameEnds
-	return body[:n], nil
-}
-
-// zero reports whether nothing but zeros is left.
-func (l *logReader) zero() bool {
-	for {
-		b, err := l.r.ReadByte()
-		if err == io.EOF {
-			return true
-		}
-		if err != nil || b != 0 {
-			return false
-		}
-	}
+	return body, err
 }
 
 // learned takes a frame of examples apart: those before it, and itself.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/internal/frames"
 )
 
 // logged serves a model with a log that learns some requests, and returns the folder, in which
@@ -166,7 +167,7 @@ func TestTornLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole, last := 0, int64(-1)
-	behind := len(logBegins) + frameBegins + frameEnds + len(begun) // and more
+	behind := len(logBegins) + frames.Begins + frames.Ends + len(begun) // and more
 	for n := 0; n < len(text); n++ {
 		if n < len(text)-250 {
 			n += 20

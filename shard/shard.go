@@ -251,7 +251,10 @@ func (j *joining) openTrace(name string) (*reader, error) {
 		return nil, err
 	}
 	j.files = append(j.files, f)
-	whole := newReader(name, f)
+	whole, err := newReader(name, f)
+	if err != nil {
+		return nil, err
+	}
 	if err := whole.start(); err != nil {
 		return nil, err
 	}
@@ -268,7 +271,10 @@ func (j *joining) openTrace(name string) (*reader, error) {
 	if _, err := f.Seek(0, 0); err != nil {
 		return nil, err
 	}
-	r := newReader(name, f)
+	r, err := newReader(name, f)
+	if err != nil {
+		return nil, err
+	}
 	if err := r.start(); err != nil {
 		return nil, err
 	}

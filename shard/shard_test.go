@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/frames"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/training"
@@ -251,7 +252,7 @@ func TestResume(t *testing.T) {
 	// killed between the model and the end of the trace: the name is given then
 	os.Rename(whole.Traces[0], whole.Traces[0]+".open")
 	data := content(t, whole.Traces[0]+".open")
-	os.WriteFile(whole.Traces[0]+".open", data[:len(data)-25-64], 0o600)
+	os.WriteFile(whole.Traces[0]+".open", data[:len(data)-frames.Begins-frames.Ends-16-64], 0o600)
 	if _, err := shard.Train(t.Context(), training.Options{Resume: true, Model: whole.Models[1],
 		Files: o.Files}, training.Env{}, whole.Traces[0]); err != nil {
 		t.Fatal(err)
@@ -334,8 +335,8 @@ func TestWrong(t *testing.T) {
 
 // FuzzTrace: what is no trace is refused, whatever it is.
 func FuzzTrace(f *testing.F) {
-	f.Add([]byte("hstrace1"))
-	f.Add([]byte("hstrace1H\x02\x00\x00\x00"))
+	f.Add([]byte("halfspace trace 1\n"))
+	f.Add(frames.Append([]byte("halfspace trace 1\n"), 'H', make([]byte, 16), []byte("{}")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		name := filepath.Join(t.TempDir(), "trace")
 		if err := os.WriteFile(name, data, 0o600); err != nil {

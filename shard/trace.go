@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,25 +14,26 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/frames"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-// A trace is a file of records behind a magic number of eight bytes. A record has a head of
-// headSize bytes in little-endian: kind, one byte; length of what follows the head, four; examples
-// so far, eight; fingerprint of these, eight; CRC-32C of all of the record but itself, four. Kinds:
+// A trace is a file of frames (internal/frames) behind a text that says what it is. A frame begins
+// with how many examples there were by then, in eight bytes, and their fingerprint, in eight,
+// little-endian. Kinds:
 //
-//	H  Header in JSON, the first record
-//	D  entries of the examples behind the record before, packed by zstd: see learner.Trace
+//	H  Header in JSON, the first frame
+//	D  entries of the examples behind the frame before, packed by zstd: see learner.Trace
 //	E  the SHA-256 of the part's model in hexadecimal: the end
 const (
-	magic    = "hstrace1"
-	headSize = 1 + 4 + 8 + 8 + 4
+	begins = "halfspace trace 1\n"
 
 	kindHeader, kindData, kindEnd = 'H', 'D', 'E'
 
-	maxRecord = 64 << 20 // bytes of a record, packed or not
-	fullData  = 1 << 20  // bytes of entries that make a record
+	stands    = 16       // bytes of a frame before what is its own
+	maxRecord = 64 << 20 // bytes of a frame, packed or not
+	fullData  = 1 << 20  // bytes of entries that make a frame
 )
 
 // ErrTraceFile is returned for a file that is no whole trace.
@@ -49,8 +49,6 @@ type Header struct {
 	Options   training.Options `json:"options"` // what else decides the result
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // writer writes a trace into a file that has its name with ".open" behind it until it is whole.
 type writer struct {
 	name     string
@@ -58,6 +56,7 @@ type writer struct {
 	zstd     *zstd.Encoder
 	entries  []byte // not written yet
 	packed   []byte
+	frame    []byte
 	examples int64
 	sum      uint64
 }
@@ -77,7 +76,7 @@ func create(name string, h Header) (*writer, error) {
 	}
 	w, err := newWriter(name, f)
 	if err == nil {
-		_, err = f.WriteString(magic)
+		_, err = f.WriteString(begins)
 	}
 	if err == nil {
 		err = w.record(kindHeader, text)
@@ -113,28 +112,27 @@ func newWriter(name string, f *os.File) (*writer, error) {
 	return &writer{name: name, f: f, zstd: z}, err
 }
 
-// seek finds the end of the record behind which there are so many examples.
+// seek finds the end of the frame behind which there are so many examples.
 func (w *writer) seek(examples int64) error {
-	r := newReader(w.name, w.f)
-	at := int64(len(magic))
-	if err := r.begin(); err != nil {
+	r, err := newReader(openName(w.name), w.f)
+	if err != nil {
 		return err
 	}
 	for {
-		kind, body, err := r.record()
+		kind, _, err := r.record()
 		if err != nil {
-			return fmt.Errorf("%s: it has no place behind %d examples, where the model was saved: "+
-				"%w", openName(w.name), examples, err)
+			return fmt.Errorf("it has no place behind %d examples, where the model was saved: %w",
+				examples, err)
 		}
-		at += headSize + int64(len(body))
 		if w.examples, w.sum = r.examples, r.sum; kind != kindEnd && r.examples == examples {
 			break
 		}
 	}
+	at := int64(len(begins)) + r.in.At
 	if err := w.f.Truncate(at); err != nil {
 		return err
 	}
-	_, err := w.f.Seek(at, io.SeekStart)
+	_, err = w.f.Seek(at, io.SeekStart)
 	return err
 }
 
@@ -168,17 +166,10 @@ func (w *writer) sync() error {
 }
 
 func (w *writer) record(kind byte, body []byte) error {
-	head := make([]byte, 0, headSize)
-	head = append(head, kind)
-	head = binary.LittleEndian.AppendUint32(head, uint32(len(body)))
-	head = binary.LittleEndian.AppendUint64(head, uint64(w.examples))
-	head = binary.LittleEndian.AppendUint64(head, w.sum)
-	sum := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, body)
-	head = binary.LittleEndian.AppendUint32(head, sum)
-	if _, err := w.f.Write(head); err != nil {
-		return err
-	}
-	_, err := w.f.Write(body)
+	at := binary.LittleEndian.AppendUint64(nil, uint64(w.examples))
+	at = binary.LittleEndian.AppendUint64(at, w.sum)
+	w.frame = frames.Append(w.frame[:0], kind, at, body)
+	_, err := w.f.Write(w.frame)
 	return err
 }
 
@@ -215,7 +206,7 @@ func (w *writer) close() error {
 // reader reads a trace, the entries as bytes: learner.NewTraceReader takes it.
 type reader struct {
 	name     string
-	in       *bufio.Reader
+	in       *frames.Reader
 	zstd     *zstd.Decoder
 	header   Header
 	total    eval.Trace // at the end
@@ -226,69 +217,48 @@ type reader struct {
 	ended    bool
 	entries  []byte // of the record, unpacked
 	left     bytes.Reader
-	body     []byte
 }
 
-func newReader(name string, f io.Reader) *reader {
-	return &reader{name: name, in: bufio.NewReaderSize(f, 1<<16)}
-}
-
-// begin reads the magic number.
-func (r *reader) begin() error {
-	var m [len(magic)]byte
-	if _, err := io.ReadFull(r.in, m[:]); err != nil || string(m[:]) != magic {
-		return r.bad("it does not begin as a trace does")
+// newReader reads what a trace begins with.
+func newReader(name string, f *os.File) (*reader, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	in := bufio.NewReaderSize(f, 1<<16)
+	r := &reader{name: name, in: frames.NewReader(in, st.Size()-int64(len(begins)))}
+	var b [len(begins)]byte
+	if _, err := io.ReadFull(in, b[:]); err != nil || string(b[:]) != begins {
+		return nil, r.bad("it does not begin as a trace does")
+	}
+	return r, nil
 }
 
 func (r *reader) bad(format string, args ...any) error {
-	return fmt.Errorf("%s: %s: %w", r.name, fmt.Sprintf(format, args...), ErrTraceFile)
+	return fmt.Errorf("%s: %w: %w", r.name, fmt.Errorf(format, args...), ErrTraceFile)
 }
 
-// record reads the next record; the body is good until the next call.
+// record reads the next frame.
 func (r *reader) record() (kind byte, body []byte, err error) {
-	var head [headSize]byte
-	if _, err := io.ReadFull(r.in, head[:]); err != nil {
-		return 0, nil, r.cut(err)
+	kind, body, err = r.in.Next()
+	switch {
+	case err == io.EOF || err == frames.ErrTorn:
+		return 0, nil, r.bad("it ends behind %d examples, before its end", r.examples)
+	case errors.Is(err, frames.ErrDamaged):
+		return 0, nil, r.bad("byte %d, behind %d examples: %w", int64(len(begins))+r.in.At,
+			r.examples, err)
+	case err != nil:
+		return 0, nil, fmt.Errorf("%s: %w", r.name, err)
+	case len(body) < stands || len(body) > maxRecord:
+		return 0, nil, r.bad("a frame of %d bytes behind %d examples", len(body), r.examples)
 	}
-	n := binary.LittleEndian.Uint32(head[1:])
-	if n > maxRecord {
-		return 0, nil, r.bad("a record of %d bytes behind %d examples", n, r.examples)
-	}
-	if uint32(cap(r.body)) < n { // as much as is there, not as much as a damaged length says
-		var b bytes.Buffer
-		if _, err := io.CopyN(&b, r.in, int64(n)); err != nil {
-			return 0, nil, r.cut(err)
-		}
-		r.body = b.Bytes()
-	} else if r.body = r.body[:n]; n > 0 {
-		if _, err := io.ReadFull(r.in, r.body); err != nil {
-			return 0, nil, r.cut(err)
-		}
-	}
-	sum := crc32.Update(crc32.Checksum(head[:headSize-4], castagnoli), castagnoli, r.body)
-	if binary.LittleEndian.Uint32(head[headSize-4:]) != sum {
-		return 0, nil, r.bad("damaged behind %d examples", r.examples)
-	}
-	r.examples = int64(binary.LittleEndian.Uint64(head[5:]))
-	r.sum = binary.LittleEndian.Uint64(head[13:])
-	return head[0], r.body, nil
-}
-
-// cut is the error of a file that ends inside.
-func (r *reader) cut(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return r.bad("it ends behind %d examples, before its end", r.examples)
-	}
-	return fmt.Errorf("%s: %w", r.name, err)
+	r.examples = int64(binary.LittleEndian.Uint64(body))
+	r.sum = binary.LittleEndian.Uint64(body[8:])
+	return kind, body[stands:], nil
 }
 
 // start reads the header.
 func (r *reader) start() (err error) {
-	if err := r.begin(); err != nil {
-		return err
-	}
 	kind, body, err := r.record()
 	if err != nil {
 		return err
