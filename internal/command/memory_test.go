@@ -28,7 +28,7 @@ func TestMemoryBudget(t *testing.T) {
 	} {
 		args := c.args
 		gen := exec.Command("halfspace", "gen", "gauss", "-n", c.examples, "--noise", "0.2")
-		train := exec.Command("halfspace", append(strings.Fields(args), "--mem-budget", "32MiB",
+		train := exec.Command("halfspace", append(strings.Fields(args), "--mem-budget", "36MiB",
 			"--json", "--progress", "none", "-")...)
 		train.Args = append([]string{"halfspace", "train"}, train.Args[1:]...)
 		var err error

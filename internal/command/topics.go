@@ -11,7 +11,7 @@ With train --mem-budget SIZE the process keeps within SIZE: 512MiB, 512M (the sa
 example or more non-zeros, the learner says what it will hold, and the run ends with an error, exit
 code 1, if that has no room (2 if no data could make it fit). The split is shown on stderr:
 
-  the program    27 MiB: 20 to 23 MiB of its text, which count as resident memory, and its runtime
+  the program    28 MiB: 20 to 24 MiB of its text, which count as resident memory, and its runtime
                  (linux/amd64)
   reading        a quarter of the first 64 MiB that are left, an eighth of the rest, at least 4 MiB;
                  a line, or rows that wait for a second label, have a part of it. --max-line asks
