@@ -289,10 +289,15 @@ func (t *trainer) job(env training.Env) (*training.Job, error) {
 			given(fs, "shard"))
 	case t.trace == "":
 		job, err := training.New(t.o, env)
-		if job != nil {
-			t.learns = job.Run
+		if err != nil {
+			return nil, err
 		}
-		return job, err
+		if t.o.Resume && job.Config().Traits().Part != nil {
+			return nil, usage("Name the trace that it writes with --trace.",
+				"%s: its run is of a part, which can't be joined without its trace", t.o.Model)
+		}
+		t.learns = job.Run
+		return job, nil
 	}
 	part, err := shard.New(t.o, env, t.trace)
 	if err != nil {
