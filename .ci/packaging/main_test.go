@@ -104,6 +104,9 @@ func TestRelease(t *testing.T) {
 func checkInstalled(t *testing.T, deb string) {
 	t.Helper()
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
+		if os.Getenv("HALFSPACE_REQUIRE_TOOLS") == "1" {
+			t.Fatal(err)
+		}
 		t.Skip("no dpkg-deb here")
 	}
 	said := output(t, "dpkg-deb", "-f", deb, "Package", "Version", "Architecture")
@@ -147,6 +150,9 @@ func output(t *testing.T, name string, args ...string) string {
 // TestUncommitted: a version that names a commit stands for that commit's source alone.
 func TestUncommitted(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
+		if os.Getenv("HALFSPACE_REQUIRE_TOOLS") == "1" {
+			t.Fatal(err)
+		}
 		t.Skip("no git here")
 	}
 	dir := writeSource(t, "source")

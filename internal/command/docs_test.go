@@ -212,6 +212,9 @@ func (b block) run(t *testing.T, dir string, env ...string) {
 // runPython runs the block as a program, which says itself what must be so.
 func (b block) runPython(t *testing.T, dir string) {
 	python, err := exec.LookPath("python3")
+	if err != nil && os.Getenv("HALFSPACE_REQUIRE_TOOLS") == "1" {
+		t.Fatal(err)
+	}
 	if err != nil || race.Enabled {
 		t.Skip("no python3, or it is slow")
 	}
