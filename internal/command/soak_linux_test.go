@@ -15,6 +15,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/learner"
 )
@@ -27,14 +28,15 @@ var (
 )
 
 const (
-	soakWindows = 40 // in which memory and time are taken, the first tenth of them to warm up
+	soakWindows = 80 // in which memory and time are taken, the first tenth of them to warm up
 	soakSome    = 100000
 )
 
 // TestSoak: a stream through stdin leaves the process as it was, for each learner whose Traits
 // bound what it keeps: the second half of what is behind the warm-up takes at most 1 % more memory
-// than the first, and 5 % more time an example. .ci/soak runs it over 10^7 examples, and prints
-// the table of docs/figures.md; without -soak it looks at the memory of some learners.
+// than the first, and 5 % more time an example than a younger process takes at that time. .ci/soak
+// runs it over 10^7 examples, and prints the table of docs/figures.md; without -soak it looks at
+// the memory of some learners.
 func TestSoak(t *testing.T) {
 	if race.Enabled || testing.Short() {
 		t.Skip("memory takes a long stream, and no race detector")
@@ -49,7 +51,7 @@ func TestSoak(t *testing.T) {
 		n := soakSome
 		if *soak > 0 {
 			const first = 20000
-			before, err := soakRun(args, first)
+			before, err := soakRun(args, first, false)
 			if err != nil {
 				t.Errorf("%v: %v", args, err)
 				continue
@@ -57,24 +59,30 @@ func TestSoak(t *testing.T) {
 			each := before.total / first
 			n = int(min(int64(*soak), int64(*soakTime/max(1, each))))
 		}
-		r, err := soakRun(args, n)
+		r, err := soakRun(args, n, *soak > 0)
 		if err != nil {
 			t.Errorf("%v: %v", args, err)
 			continue
 		}
-		t.Logf("| `%s` | %.2g | %.1f MiB | %+.2f %% | %.0f ns | %+.1f %% |", strings.Join(args[1:],
-			" "), float64(n), float64(r.bytes[1])/(1<<20), 100*growth(r.bytes[0], r.bytes[1]),
-			float64(r.each[0]), 100*growth(int64(r.each[0]), int64(r.each[1])))
-		if g := growth(r.bytes[0], r.bytes[1]); g > 0.01 {
-			t.Errorf("%v: memory grows by %.1f %%, from %d bytes", args, 100*g, r.bytes[0])
+		grown := float64(r.bytes[1])/float64(max(1, r.bytes[0])) - 1
+		if grown > 0.01 {
+			t.Errorf("%v: memory grows by %.1f %%, from %d bytes", args, 100*grown, r.bytes[0])
 		}
-		if g := growth(int64(r.each[0]), int64(r.each[1])); *soak > 0 && g > 0.05 {
-			t.Errorf("%v: examples take %.1f %% more time, at first %v", args, 100*g, r.each[0])
+		if *soak == 0 {
+			continue
+		}
+		// the ratio of speeds is the inverse of that of times
+		late := bench.OfRounds(strings.Join(args[1:], " "), "ns/example", "young", "", r.each)
+		slower, least, most := 1 / *late.RatioToPeer - 1, 1/late.RatioCI[1]-1, 1/late.RatioCI[0]-1
+		t.Logf("| `%s` | %.2g | %.1f MiB | %+.2f | %.0f | %+.1f | %+.1f to %+.1f |", late.Name,
+			float64(n)/1e6, float64(r.bytes[1])/(1<<20), 100*grown, late.Median, 100*slower,
+			100*least, 100*most)
+		if least > 0.05 {
+			t.Errorf("%v: examples take %.1f %% more time than at first, %.1f at least", args,
+				100*slower, 100*least)
 		}
 	}
 }
-
-func growth(from, to int64) float64 { return float64(to)/float64(max(1, from)) - 1 }
 
 // bounded returns the flags of train for each learner of streams that keeps a bounded number of
 // examples, or none, as it is and with a kernel. Numbers of examples, and of random features, are
@@ -120,82 +128,159 @@ func bounded(t *testing.T) (all [][]string) {
 	return all
 }
 
-// soaked is what a run took, in the first half of what is behind the warm-up and in the second.
+// soaked is what a run took.
 type soaked struct {
-	bytes [2]int64         // resident at most
-	each  [2]time.Duration // CPU time of an example: the lower quartile of the windows
-	total time.Duration    // CPU time
+	bytes [2]int64      // resident at most, in both halves of what is behind the warm-up
+	each  []bench.Round // an example in windows of the second half, and of a younger process
+	total time.Duration // CPU time
 }
 
 // soakRun feeds train with so many examples of a stream that doesn't change: after changes a
-// learner whose weights grow without bound makes more updates each time, and these take time.
-func soakRun(args []string, n int) (r soaked, err error) {
-	gen := exec.Command("halfspace", "gen", "concepts", "-n", strconv.Itoa(n), "-d", "10",
-		"--every", "2000000000", "--noise", "0.05")
-	train := exec.Command("halfspace", append(append([]string{"train"}, args...), "--progress",
-		"none", "--seed", "1", "-")...)
-	from, err := gen.StdoutPipe()
+// learner whose weights grow without bound makes more updates each time, and these take time. A
+// machine's speed differs more from minute to minute than is looked for, so a second process,
+// which begins when the first is half through, takes turns with it.
+func soakRun(args []string, n int, beside bool) (r soaked, err error) {
+	old, err := startSoak(args, n)
 	if err != nil {
 		return r, err
 	}
-	to, err := train.StdinPipe()
-	if err != nil {
-		return r, err
-	}
-	var talk bytes.Buffer
-	train.Stderr = &talk
-	if err := gen.Start(); err != nil {
-		return r, err
-	}
-	if err := train.Start(); err != nil {
-		return r, err
-	}
-	pid := train.Process.Pid
-	var each [2][]time.Duration
-	var clock time.Duration
-	rows, next := 0, n/soakWindows
-	buf := make([]byte, 64<<10)
-	for in := bufio.NewReaderSize(from, 64<<10); ; {
-		k, err := in.Read(buf)
-		if err == io.EOF {
-			break
+	defer old.kill()
+	const warm, half = soakWindows / 10, soakWindows * 11 / 20
+	window := func(s *soaking, to int) (bench.Timing, error) {
+		if !beside {
+			return bench.Timing{}, s.feed(to * n / soakWindows)
 		}
-		if err == nil {
-			rows += bytes.Count(buf[:k], []byte("\n"))
-			_, err = to.Write(buf[:k])
-		}
+		before := s.still()
+		err := s.feed(to * n / soakWindows)
+		took := float64(s.still()-before) * soakWindows / float64(n)
+		return bench.Timing{Ops: n / soakWindows, Value: took, CPU: took}, err
+	}
+	var young *soaking
+	for w := 0; w < soakWindows-1; w++ {
+		late, err := window(old, w+1)
 		if err != nil {
-			train.Wait()
-			return r, fmt.Errorf("%w: %s", err, &talk)
+			return r, err
 		}
-		if rows < next {
+		if w >= warm {
+			i := min(1, w/half)
+			r.bytes[i] = max(r.bytes[i], old.resident())
+		}
+		if w < half || !beside {
 			continue
 		}
-		window := rows * soakWindows / n
-		next = (window + 1) * n / soakWindows
-		now := cpuTime(pid)
-		if window >= soakWindows/10 && rows < n {
-			half := 0
-			if window >= soakWindows*11/20 {
-				half = 1
+		if young == nil {
+			if young, err = startSoak(args, n); err != nil {
+				return r, err
 			}
-			each[half] = append(each[half], (now-clock)*soakWindows/time.Duration(n))
-			r.bytes[half] = max(r.bytes[half], kibOf(fmt.Sprintf("/proc/%d/status", pid),
-				"VmRSS:"))
+			defer young.kill()
+			if err := young.feed(warm * n / soakWindows); err != nil {
+				return r, err
+			}
 		}
-		clock = now
+		early, err := window(young, w-half+warm+1)
+		if err != nil {
+			return r, err
+		}
+		r.each = append(r.each, bench.Round{Ours: late, Peer: &early})
 	}
-	to.Close()
-	if err := train.Wait(); err != nil {
-		return r, fmt.Errorf("%w: %s", err, &talk)
+	if err := old.feed(n); err != nil {
+		return r, err
 	}
-	for i := range each {
-		if slices.Sort(each[i]); len(each[i]) > 0 {
-			r.each[i] = each[i][len(each[i])/4]
+	r.total, err = old.finish()
+	return r, err
+}
+
+// soaking is a process that learns from its standard input, and the one that makes its examples.
+type soaking struct {
+	gen, train *exec.Cmd
+	from       *bufio.Reader
+	pipe       io.Closer // that to writes to
+	to         *bufio.Writer
+	talk       bytes.Buffer
+	rows       int // so far
+}
+
+func startSoak(args []string, n int) (*soaking, error) {
+	s := &soaking{
+		gen: exec.Command("halfspace", "gen", "concepts", "-n", strconv.Itoa(n), "-d", "10",
+			"--every", "2000000000", "--noise", "0.05"),
+		train: exec.Command("halfspace", append(append([]string{"train"}, args...), "--progress",
+			"none", "--seed", "1", "-")...),
+	}
+	from, err := s.gen.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	to, err := s.train.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.from, s.pipe, s.to = bufio.NewReaderSize(from, 64<<10), to, bufio.NewWriterSize(to, 64<<10)
+	s.train.Stderr = &s.talk
+	if err := s.gen.Start(); err != nil {
+		return nil, err
+	}
+	if err := s.train.Start(); err != nil {
+		s.gen.Process.Kill()
+		return nil, err
+	}
+	return s, nil
+}
+
+// feed passes rows on until there were so many in all.
+func (s *soaking) feed(rows int) error {
+	var err error
+	for s.rows < rows && err == nil {
+		var line []byte
+		if line, err = s.from.ReadSlice('\n'); err == nil {
+			s.rows++
+			_, err = s.to.Write(line)
 		}
 	}
-	r.total = train.ProcessState.UserTime() + train.ProcessState.SystemTime()
-	return r, gen.Wait()
+	if err == nil {
+		err = s.to.Flush()
+	}
+	if err != nil {
+		s.pipe.Close()
+		s.train.Wait()
+		return fmt.Errorf("%w: %s", err, &s.talk)
+	}
+	return nil
+}
+
+// still waits until the process has nothing to do, and returns its CPU time.
+func (s *soaking) still() time.Duration {
+	for last := cpuTime(s.train.Process.Pid); ; {
+		time.Sleep(5 * time.Millisecond)
+		now := cpuTime(s.train.Process.Pid)
+		if now-last < 50*time.Microsecond {
+			return now
+		}
+		last = now
+	}
+}
+
+func (s *soaking) resident() int64 {
+	return kibOf(fmt.Sprintf("/proc/%d/status", s.train.Process.Pid), "VmRSS:")
+}
+
+// finish ends the stream, and returns the CPU time of the process.
+func (s *soaking) finish() (time.Duration, error) {
+	s.pipe.Close()
+	if err := s.train.Wait(); err != nil {
+		return 0, fmt.Errorf("%w: %s", err, &s.talk)
+	}
+	return s.train.ProcessState.UserTime() + s.train.ProcessState.SystemTime(), s.gen.Wait()
+}
+
+// kill ends what still runs.
+func (s *soaking) kill() {
+	for _, c := range []*exec.Cmd{s.gen, s.train} {
+		if c.ProcessState == nil {
+			c.Process.Kill()
+			c.Wait()
+		}
+	}
 }
 
 // cpuTime is what a process has taken so far.
