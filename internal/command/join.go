@@ -33,7 +33,7 @@ func (j *joiner) flags(cmd *cobra.Command) {
 }
 
 // join goes through the examples once more, with what the parts did, and writes the whole.
-func (j *joiner) join(cmd *cobra.Command, to string, models []string) (*mergeReport, error) {
+func (j *joiner) join(cmd *cobra.Command, to string, models []string) (*Merged, error) {
 	fs := cmd.Flags()
 	switch {
 	case len(j.data) == 0:
@@ -55,13 +55,7 @@ func (j *joiner) join(cmd *cobra.Command, to string, models []string) (*mergeRep
 	if err != nil {
 		return nil, traceError(err)
 	}
-	p, c := res.Plan, res.Counts
-	r := &mergeReport{Schema: schema, Learner: p.Learner, Config: p.Config,
-		Precision: p.Precision, Merged: models, Features: res.Info.Dim,
-		Presented: uint64(c.Presented), Updates: c.Updates, Model: to, SHA256: res.Saved.SHA256}
-	r.Examples, r.Errors = c.Examples, c.Errors
-	r.Progressive = c.ProgressiveError()
-	return r, nil
+	return Joined(res, models), nil
 }
 
 // traceError gives an error of package shard its exit code and next step.
@@ -91,7 +85,7 @@ func traceError(err error) error {
 }
 
 // describeProgress is the progressive error of the whole.
-func (r *mergeReport) describeProgress() string {
+func (r *Merged) describeProgress() string {
 	return fmt.Sprintf("%.3f %% error in the first epoch (%d of %d)", 100*r.Progressive, r.Errors,
 		r.Examples)
 }

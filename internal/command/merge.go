@@ -14,8 +14,8 @@ import (
 	"github.com/halfspace-ml/halfspace/model"
 )
 
-// mergeReport is what merge prints with --json.
-type mergeReport struct {
+// Merged is what merge prints with --json.
+type Merged struct {
 	Schema    string                   `json:"schema"`
 	Learner   string                   `json:"learner"`
 	Config    learner.Config           `json:"config"`
@@ -69,7 +69,7 @@ progressive error. That takes one more pass over the examples for each that was 
 			if to == "" {
 				return usage("Name the file with -m FILE.", "no place for the merged model")
 			}
-			var r *mergeReport
+			var r *Merged
 			var err error
 			if len(parts.traces) > 0 {
 				r, err = parts.join(cmd, to, args)
@@ -98,7 +98,7 @@ progressive error. That takes one more pass over the examples for each that was 
 }
 
 // rows are the lines of the summary.
-func (r *mergeReport) rows() [][2]string {
+func (r *Merged) rows() [][2]string {
 	rows := [][2]string{
 		{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " + r.Precision},
 		{"merged", plural(len(r.Merged), "model")},
@@ -126,7 +126,7 @@ func mergeable() (names []string) {
 	return names
 }
 
-func mergeModels(to string, names []string) (*mergeReport, error) {
+func mergeModels(to string, names []string) (*Merged, error) {
 	models := make([]*model.Model, len(names))
 	for i, name := range names {
 		m, err := loadModel(name)
@@ -236,7 +236,7 @@ func otherColumns(p, q *model.Prep) string {
 }
 
 // mergeInto merges in the precision of T.
-func mergeInto[T engine.Float](to string, names []string, models []*model.Model) (*mergeReport,
+func mergeInto[T engine.Float](to string, names []string, models []*model.Model) (*Merged,
 	error) {
 	pool := engine.NewPool(1)
 	defer pool.Close()
@@ -282,7 +282,7 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 		return nil, saveError(to, "nothing was saved", err)
 	}
 	report := p.Report()
-	return &mergeReport{Schema: schema, Learner: first.Learner, Config: config,
+	return &Merged{Schema: schema, Learner: first.Learner, Config: config,
 		Precision: first.Precision, Merged: names, Features: prep.Dim, Presented: presented,
 		Updates: l.Updates(), Posterior: &report, Model: to, SHA256: sum}, nil
 }

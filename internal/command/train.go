@@ -42,6 +42,7 @@ type trainer struct {
 	metrics    metricFlags
 	html       string
 	trace      string
+	away       away
 
 	output   outputFlags
 	profiles profiles
@@ -58,7 +59,14 @@ type trainer struct {
 	told    warnings
 }
 
-func newTrainCmd() *cobra.Command { return trainCmd(&trainer{}) }
+func newTrainCmd() *cobra.Command {
+	t := &trainer{}
+	cmd := trainCmd(t)
+	if elsewhere != nil {
+		t.away.flags(cmd.Flags())
+	}
+	return cmd
+}
 
 // trainCmd makes the command whose flags fill in t.
 func trainCmd(t *trainer) *cobra.Command {
@@ -214,6 +222,9 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	fs := cmd.Flags()
 	if t.replay != "" {
 		return t.replayed(args)
+	}
+	if t.away.by.value != "" {
+		return t.elsewhere(fs, args)
 	}
 	t.streams = true
 	if err := t.options(fs, args); err != nil {

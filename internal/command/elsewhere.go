@@ -1,0 +1,251 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/shard"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// Elsewhere has train --by cut its work into parts that other processes learn, on other machines: a
+// module of its own that brings an engine for that calls RunElsewhere.
+type Elsewhere struct {
+	// Ways are what --by takes, in the order of its help, and what each does.
+	Ways []Way
+	// Flags adds the engine's own flags.
+	Flags func(fs *pflag.FlagSet)
+	// Train learns o in so many parts, cut that way, and writes the whole to o.Model. What the
+	// workers are to have of the flags is in o; state is the folder that they share. Errors that
+	// Explain has made in a worker come back as they are.
+	Train func(ctx context.Context, way string, parts int, state string, o training.Options) (
+		*Merged, error)
+}
+
+// Way is one that work can be cut.
+type Way struct{ Name, Summary string }
+
+// elsewhere is what RunElsewhere was given.
+var elsewhere *Elsewhere
+
+// RunElsewhere is Run of a command that can have train work elsewhere.
+func RunElsewhere(e Elsewhere) int {
+	elsewhere = &e
+	return Run()
+}
+
+// Failure is an error of a worker in a form that can be sent: what the command prints of it, and
+// its exit code.
+type Failure struct {
+	Code int    `json:"code"`
+	Text string `json:"text"`
+	Next string `json:"next"`
+}
+
+// Error is the text.
+func (f *Failure) Error() string { return f.Text }
+
+// Explain returns what a command says of an error of a part's run, or of what joins parts. what
+// names the part.
+func Explain(what string, err error) *Failure {
+	code, next := explain(err)
+	sent := (*Failure)(nil)
+	if errors.As(err, &sent) {
+		return sent
+	}
+	if f := (*fail)(nil); !errors.As(err, &f) {
+		err = partError(err)
+		code, next = explain(err)
+	}
+	text := errorText(err)
+	if what != "" {
+		text = what + ": " + text
+	}
+	return &Failure{Code: code, Text: text, Next: withFlags(next)}
+}
+
+// partError gives an error of a part its exit code and next step.
+func partError(err error) error {
+	const kept = "what is learned by now stays in --state: the same command goes on there"
+	name := fieldFlags(pflag.NewFlagSet("", pflag.ContinueOnError))
+	e := (*training.Error)(nil)
+	switch {
+	case errors.Is(err, training.ErrStopped):
+		return &fail{codeStopped, errStopped, upper(kept) + "."}
+	case errors.As(err, &e):
+		code, next := codeFailed, e.Next(name)
+		switch e.Kind {
+		case training.ErrOption:
+			code = codeUsage
+		case training.ErrModel:
+			code, next = codeModel, strings.TrimSpace(next+" Remove it, and its part begins anew.")
+		case training.ErrChanged:
+			code = codeData
+		case training.ErrSave:
+			next = upper(kept) + ", once there is room. " + next
+		default:
+			next = upper(kept) + ". " + next
+		}
+		return &fail{code, &explained{e.Text(name), err}, next}
+	case errors.Is(err, shard.ErrTraceFile), errors.Is(err, model.ErrDamaged):
+		return &fail{codeModel, err, "Remove the folder that it is in: its part is learned " +
+			"again, and the others stay as they are."}
+	case errors.Is(err, learner.ErrTrace), errors.Is(err, shard.ErrForeign):
+		return &fail{codeData, err, "The examples have changed since a part was learned: bring " +
+			"them back, or name another folder with --state. Nothing was written."}
+	case errors.Is(err, learner.ErrParts):
+		return traceError(err)
+	case errors.Is(err, learner.ErrConfig):
+		return settingError(err)
+	}
+	if path := (*fs.PathError)(nil); errors.As(err, &path) && path.Op != "open" {
+		return &fail{codeFailed, err, upper(kept) + ", once this is put right."}
+	}
+	return dataError(err, kept)
+}
+
+// away are the flags of train that cut its work.
+type away struct {
+	by      choice
+	workers int
+	state   string
+}
+
+func (a *away) flags(fs *pflag.FlagSet) {
+	ways := make([]string, len(elsewhere.Ways))
+	help := "learn in parts, which other processes learn, and join them to what one machine " +
+		"learns:"
+	for i, w := range elsewhere.Ways {
+		ways[i] = w.Name
+		help += " " + w.Name + " " + w.Summary + ";"
+	}
+	choose(fs, &a.by, "by", strings.TrimSuffix(help, ";"), append([]string{""}, ways...)...)
+	fs.IntVar(&a.workers, "workers", 0, "with --by: how many parts; any number learns the same")
+	fs.StringVar(&a.state, "state", "", "with --by: the `FOLDER`, seen by all workers under this "+
+		"name, where parts are kept while they are learned, and from which the same command goes "+
+		"on")
+	names(fs, useFolder, "state")
+	elsewhere.Flags(fs)
+}
+
+// idle are flags of train that say what one process does or shows of its run.
+var idle = []string{"test", "html", "metrics", "window", "fading", "margin-report", "margin-svm",
+	"latency", "resume", "from", "shard", "trace", "replay", "progress", "predict-only",
+	"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "exectrace", "pprof-addr"}
+
+// elsewhere learns in parts, as --by says, and prints what came of it.
+func (t *trainer) elsewhere(fs *pflag.FlagSet, args []string) error {
+	a := &t.away
+	if err := t.options(fs, args); err != nil {
+		return err
+	}
+	for _, name := range idle {
+		if fs.Changed(name) {
+			return usage("Leave it out; evaluate -i FILE measures the model.",
+				"%s and %s exclude each other", given(fs, "by"), given(fs, name))
+		}
+	}
+	o := t.o
+	switch {
+	case a.workers < 1:
+		return usage("Say how many with --workers; any number learns the same.",
+			"%s: in no parts", given(fs, "by"))
+	case a.state == "":
+		return usage("Name one with --state. It keeps what is learned, so that nothing is learned "+
+			"twice.", "%s: no folder that all workers see", given(fs, "by"))
+	case o.Model == "":
+		return usage("Name a file with -m.", "%s: no place for the model", given(fs, "by"))
+	}
+	for _, name := range append(o.Files, a.state) {
+		if err := reachable(name); err != nil {
+			return err
+		}
+	}
+	if fs.Changed("threads") {
+		o.Threads = t.machine.threads
+	}
+	m, err := elsewhere.Train(t.cmd.Context(), a.by.value, a.workers, a.state, o)
+	if err != nil {
+		return t.failed(err)
+	}
+	if t.output.quiet {
+		return nil
+	}
+	if t.output.json {
+		return printJSON(stdout(t.cmd), m)
+	}
+	return twoColumns(stdout(t.cmd), m.rows())
+}
+
+// Machine is what a worker knows of its memory, to learn within so much; 0 is none given.
+func Machine(budget training.Bytes) training.Machine { return thisMachine(int64(budget)) }
+
+// reachable refuses what a worker of another machine can't read.
+func reachable(name string) error {
+	switch scheme, _, ok := strings.Cut(name, "://"); {
+	case name == "-":
+		return usage("Put the examples into a file that all workers see.",
+			"-: the workers don't have this process's stdin")
+	case ok:
+		return usage("Mount the bucket as a folder on all workers (for gs:// gcsfuse, for s3:// "+
+			"s3fs), and name it by that.", "%s: no file or folder: %s:// is not read", name, scheme)
+	}
+	return nil
+}
+
+// failed gives an error of Elsewhere.Train its exit code and next step.
+func (t *trainer) failed(err error) error {
+	sent := (*Failure)(nil)
+	switch {
+	case t.cmd.Context().Err() != nil:
+		return &fail{codeStopped, errStopped, "What is learned by now stays in " + t.away.state +
+			": the same command goes on there."}
+	case errors.As(err, &sent):
+		return &fail{sent.Code, errors.New(sent.Text), sent.Next}
+	}
+	if f := (*fail)(nil); errors.As(err, &f) {
+		return err
+	}
+	return t.explain(err)
+}
+
+// UnmarshalJSON reads a report, with the settings of its learner.
+func (r *Merged) UnmarshalJSON(data []byte) error {
+	type plain Merged // without this method
+	raw := struct {
+		*plain
+		Config json.RawMessage `json:"config"` // hides the field of that name
+	}{plain: (*plain)(r)}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&raw); err != nil {
+		return err
+	}
+	e, err := learner.Lookup(r.Learner)
+	if err != nil {
+		return err
+	}
+	c := e.Config()
+	if err := json.Unmarshal(raw.Config, c); err != nil {
+		return err
+	}
+	r.Config = c
+	return c.Validate()
+}
+
+// Joined reports what shard.Join has made of parts.
+func Joined(res *training.Result, parts []string) *Merged {
+	p, c := res.Plan, res.Counts
+	return &Merged{Schema: schema, Learner: p.Learner, Config: p.Config, Precision: p.Precision,
+		Merged: parts, Features: res.Info.Dim, Presented: uint64(c.Presented), Updates: c.Updates,
+		Examples: c.Examples, Errors: c.Errors, Progressive: c.ProgressiveError(),
+		Model: res.Saved.Path, SHA256: res.Saved.SHA256}
+}
