@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,9 @@ var suites = []suite{
 	{"wide", "margin learners of p-norms on 20 of 100,000 features, beside ROMMA", bench.Wide},
 	{"command", "whole runs of this command: start, text to model and to predictions, wide " +
 		"examples, resident memory", runCommand},
+	{"shards", "OBPM's members learned in 1 to 64 parts, one after another, and joined: the CPU " +
+		"time of the slowest part and of the join beside what plan expects; a minute a round",
+		benchShards},
 	{"serve", "100,000 predictions by 8 clients of serve, while as many examples are learned, " +
 		"while none are, and while another model learns them; every answer is compared with its " +
 		"snapshot's", benchServe},
@@ -79,6 +83,37 @@ func runCommand(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 		return nil, fmt.Errorf("bench: command: %w", err)
 	}
 	return bench.Command(ctx, program, benchLines, bench.DataDir(), o)
+}
+
+// shardLines are the runs that bench shards measures.
+var shardLines = bench.ShardLines{
+	Plan: func(members int, file string) []string {
+		return []string{"plan", "--json", "--members", strconv.Itoa(members), "--tau", "0.05", file}
+	},
+	Part: func(members int, part, model, trace, file string) []string {
+		args := []string{"train", "-q", "--members", strconv.Itoa(members), "--tau", "0.05",
+			"-m", model, file}
+		if part != "" {
+			args = append(args, "--shard", part, "--trace", trace)
+		}
+		return args
+	},
+	Join: func(model string, parts, traces []string, file string) []string {
+		args := append([]string{"merge", "-q", "-m", model, "--data", file}, parts...)
+		for _, t := range traces {
+			args = append(args, "--trace", t)
+		}
+		return args
+	},
+}
+
+// benchShards measures this program.
+func benchShards(ctx context.Context, o bench.Options) ([]bench.Result, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("bench: shards: %w", err)
+	}
+	return bench.Shards(ctx, program, shardLines, bench.DataDir(), o)
 }
 
 // onData has a suite look for public data sets.

@@ -25,6 +25,7 @@ var verbs = []struct {
 	{"cv", newCVCmd},
 	{"tune", newTuneCmd},
 	{"compare", newCompareCmd},
+	{"plan", newPlanCmd},
 	{"evaluate", newEvaluateCmd},
 	{"merge", newMergeCmd},
 	{"inspect", newInspectCmd},
