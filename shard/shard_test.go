@@ -48,6 +48,20 @@ func rows(t *testing.T, dir string, n int, seed uint64, ones bool) string {
 	return name
 }
 
+// columns writes a csv file.
+func columns(t *testing.T, dir string) string {
+	var b strings.Builder
+	for i := range 300 {
+		x, y := i*37%101, i*53%89
+		fmt.Fprintf(&b, "%d,%d,%v\n", x, y, (x > 50) != (y > 80))
+	}
+	name := filepath.Join(dir, "columns.csv")
+	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 func content(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(name)
@@ -93,11 +107,15 @@ func TestSameBytes(t *testing.T) {
 			"D": 20, "sigma": 1, "base_config": map[string]any{"members": 300, "tau": 0.1}}}},
 		{"unit", false, training.Options{Data: training.Data{Bias: "append", Normalize: "unit"},
 			Calibrate: "platt"}},
+		{"few columns", false, training.Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			o := c.o
 			o.Files = []string{rows(t, dir, 1500, 1, c.ones)}
+			if c.name == "few columns" { // which are gone through several times
+				o.Files[0] = columns(t, dir)
+			}
 			if o.Learner == "" {
 				settings := map[string]any{"members": 300, "tau": 0.1}
 				maps.Copy(settings, o.Settings)

@@ -27,8 +27,8 @@ func TestOneModel(t *testing.T) {
 		features = max(features, slices.Max(r.Features))
 	}
 	files := realdata.Forms(t, rows, features)
-	for _, o := range []training.Options{{Learner: "perceptron"}, {Learner: "obpm"},
-		{Learner: "pa"}} {
+	for _, o := range []training.Options{{Learner: "perceptron", Epochs: 1},
+		{Learner: "obpm", Epochs: 1}, {Learner: "pa", Epochs: 1}} {
 		sums, states := map[string]string{}, map[string]any{}
 		for form, file := range files {
 			o.Files, o.Data = []string{file}, asItIs

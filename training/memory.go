@@ -119,6 +119,14 @@ func readingShare(left, line int64) int64 {
 	return max(share, 32*line+dataset.MemoryBase)
 }
 
+// readingShare is what each of so many readers may take of MemBudget, in bytes.
+func (o *Options) readingShare(m *Machine, readers int64) int64 {
+	return readingShare((int64(o.MemBudget)-m.Program)/readers, o.longestLine())
+}
+
+// longestLine is MaxLine as package dataset has it.
+func (o *Options) longestLine() int64 { return min(int64(o.MaxLine), 1<<30) }
+
 // noteworthy is from how many bytes on, without a budget, Observer.Needs is called, and memory
 // is given back to the system at once where it is no longer needed.
 const noteworthy = 256 << 20
@@ -178,9 +186,8 @@ func newRoom[T engine.Float](j *Job, inMemory bool) (*room[T], error) {
 	if !inMemory && (len(o.Test) > 0 || o.MarginReport) {
 		readers = 2 // the first has come to its end when the second begins, but has its memory yet
 	}
-	line := min(int64(o.MaxLine), 1<<30) // as dataset has it
-	share := readingShare((r.most-machine.Program)/readers, line)
-	least := readers * readingShare(0, line)
+	share := o.readingShare(machine, readers)
+	least := readers * readingShare(0, o.longestLine())
 	switch {
 	case machine.Bytes > 0 && r.most > machine.Bytes:
 		return nil, badOption("Give less than that.", "{mem_budget} %s: %s %s", o.MemBudget,

@@ -75,7 +75,12 @@ type Options struct {
 	// How the examples are gone through. One pass in the order of the data reads a stream of any
 	// length; all else reads them into memory first.
 
-	// Epochs is the number of passes; 0 stands for 1. Default 0; 0 or more.
+	// Epochs is the number of passes. 0 stands for 1, and for FewEpochs with Shuffle where the
+	// files are of columns, as csv is, and have fewer than FewRows rows (of FewFields values at
+	// most in all): of small files one pass leaves too much unlearned. Not so with From, Delay,
+	// IDCol, Drift, Window or Fading, nor of standard input or another source, nor with learners
+	// of a posterior, which counts each example once, or of a soft margin (Traits.Soft). Default 0;
+	// 0 or more.
 	Epochs int `json:"epochs,omitempty" toml:"epochs,omitempty"`
 	// UntilConverged passes until a whole pass makes no update; it excludes Epochs. Default false.
 	UntilConverged bool `json:"until_converged,omitempty" toml:"until_converged,omitempty"`

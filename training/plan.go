@@ -46,6 +46,7 @@ type Plan struct {
 	Way       Way    `json:"way"`
 	Epochs    int    `json:"epochs"` // 0: until converged
 	Shuffle   bool   `json:"shuffle"`
+	Few       bool   `json:"few"`       // Epochs and Shuffle were left to the data: see FewEpochs
 	From      string `json:"from"`      // model that is gone on from; "": none
 	Presented uint64 `json:"presented"` // examples that it has learned
 
@@ -123,6 +124,9 @@ func (p *Plan) String() string {
 	if p.Shuffle {
 		way += ", each in a fresh order"
 	}
+	if p.Few {
+		way += fmt.Sprintf(", as of %s of fewer than %d rows", p.Format, FewRows)
+	}
 	line("way", "%s: %s, %d threads", p.Way, way, p.Threads)
 	if p.From != "" {
 		line("from", "%s, after %d examples", p.From, p.Presented)
@@ -164,7 +168,7 @@ func (j *Job) plan(info dataset.Info, inMemory bool) *Plan {
 		Classes: info.Classes, Prepared: j.preparedBy(),
 		Learner: j.name, Config: j.config, Precision: j.precision, Seed: j.seed,
 		Threads: j.pool.Workers(), Way: Stream, Epochs: max(1, j.o.Epochs), Shuffle: j.o.Shuffle,
-		From: j.o.From, Memory: j.split}
+		Few: j.few, From: j.o.From, Memory: j.split}
 	if inMemory {
 		p.Way, p.Examples = Passes, info.Rows
 	}

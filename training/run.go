@@ -49,6 +49,8 @@ type Env struct {
 	// Repeats says that Open gives the same examples whenever it is called. Of a source that
 	// doesn't, a run is one pass in the order of what comes.
 	Repeats bool
+
+	few *fewness // of the files, where several jobs have the same; nil: this job's alone
 }
 
 // Job is a run that can begin: all that can be checked before data are read was found good.
@@ -68,6 +70,7 @@ type Job struct {
 	wasCut    bool         // the run that wrote it was stopped before it had converged
 	data      dataset.Options
 	auto      []string      // fields that the examples' format set, which they were left to
+	few       bool          // passes were left to the examples, which are few
 	every     int64         // checkpoint after so many examples; 0: not by examples
 	after     time.Duration // and after so long; 0: not by time
 
@@ -114,8 +117,9 @@ type Result struct {
 // those of model.Capture. It is to be called before anything else is done with the learner.
 func (r *Result) Model() (*model.Model, error) { return r.capture() }
 
-// New checks o, and loads the model of o.From. It returns an Error; an error of the learner's
-// settings, which wraps learner.ErrConfig; or one of package model.
+// New checks o, and loads the model of o.From. Where o.Epochs is left to files of columns it counts
+// their rows, up to FewRows. It returns an Error; an error of the learner's settings, which wraps
+// learner.ErrConfig; or one of package model.
 func New(o Options, env Env) (*Job, error) {
 	j := &Job{o: o, env: env, observer: env.observer(), started: time.Now(), precision: o.Precision,
 		seed: DefaultSeed, name: o.Learner}
@@ -144,6 +148,7 @@ func New(o Options, env Env) (*Job, error) {
 	if err := o.suits(j.name, j.config); err != nil {
 		return nil, err
 	}
+	j.settlePasses()
 	if j.traits.Classes && j.trained() == nil && j.data.Classes == nil {
 		j.data.Classes = []string{} // of two labels, too
 	}

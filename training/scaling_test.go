@@ -51,7 +51,7 @@ func TestScaledGoesOn(t *testing.T) {
 				if o.Learner = "perceptron"; o.From == "" {
 					o.Data = data
 				}
-				o.Model = filepath.Join(dir, to)
+				o.Model, o.Epochs = filepath.Join(dir, to), 1
 				if _, err := training.Run(ctx, o, training.Env{}); err != nil {
 					t.Fatalf("%s, %+v: %v", name, data, err)
 				}
@@ -70,7 +70,7 @@ func TestScaledGoesOn(t *testing.T) {
 			}
 			seen := &saved{t: t, at: 300}
 			if _, err := training.Run(ctx, training.Options{Learner: "perceptron", Data: data,
-				Files: []string{a, b}, Model: filepath.Join(dir, "c"), CheckpointEvery: "150"},
+				Epochs: 1, Files: []string{a, b}, Model: filepath.Join(dir, "c"), CheckpointEvery: "150"},
 				training.Env{Observer: seen}); err != nil {
 				t.Fatal(err)
 			}

@@ -123,13 +123,18 @@ func (r *reading[T]) settle(info dataset.Info) {
 	}
 }
 
-// shuffle has the pass take the examples in the order of a run's first one.
-func (r *reading[T]) shuffle(seed uint64) {
+// shuffle has the pass take the examples in the order of a run's first one, if a job's is a fresh
+// one, and reports whether that is so.
+func (r *reading[T]) shuffle() bool {
+	if !slices.ContainsFunc(r.jobs, func(j *Job) bool { return j.o.Shuffle }) {
+		return false
+	}
 	order := make([]int32, r.total)
-	engine.Permute(order, seed, 0)
+	engine.Permute(order, r.jobs[0].seed, 0)
 	for _, p := range r.preps {
 		p.mem.Rewind(order)
 	}
+	return true
 }
 
 // next makes the next block of every preparation, all of the same examples.

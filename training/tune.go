@@ -87,7 +87,8 @@ type Tuned struct {
 //
 // By Progressive all settings learn side by side in one pass, which a stream of any length will do
 // for, and standard input too. Epochs then count for the model that is written, and learners that
-// must see a whole data set can't be judged. ByFolds reads the examples into memory, and each
+// must see a whole data set can't be judged. Its order is that of a Run's first pass: a fresh one
+// where Shuffle says so, or where a setting leaves Epochs to data that are few. ByFolds reads the examples into memory, and each
 // setting is trained on each fold's rest as its Options say; see CrossValidate.
 //
 // The best setting is the one with the fewest errors, of several the first. Where the first
@@ -148,6 +149,7 @@ func rivalsOf(settings []Options, env Env) ([]*Job, error) {
 	each := env.Machine
 	each.Limit, each.Peak = nil, nil
 	each.Bytes /= int64(len(settings))
+	few := &fewness{}
 	for i, o := range settings {
 		o.Model, o.From, o.Test, o.CheckpointEvery = "", "", nil, ""
 		o.PredictOnly, o.MarginReport, o.MarginSVM = false, false, false
@@ -157,7 +159,7 @@ func rivalsOf(settings []Options, env Env) ([]*Job, error) {
 		o.IDCol, o.WaitMax, o.WaitBytes = "", 0, 0
 		o.DriftKeep, o.DriftMembers, o.DriftRecent = 0, 0, 0
 		o.Calibrate, o.Threshold = "", ""
-		e := Env{Machine: each}
+		e := Env{Machine: each, few: few}
 		if i == 0 {
 			e.Observer = heard{Observer: env.observer()}
 		}
@@ -233,9 +235,7 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		}
 		s.rivals[i] = v
 	}
-	if jobs[0].o.Shuffle {
-		in.shuffle(jobs[0].seed)
-	}
+	shuffled := in.shuffle()
 	clock := clock{started: started}
 	s.watch = func(share float64, examples int64) {
 		t.tell(s.race, &clock, share, examples)
@@ -257,7 +257,8 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		return res, nil
 	}
 	o := &settings[res.Best]
-	if o.Epochs > 1 || o.UntilConverged || o.PredictOnly || len(o.Test) > 0 {
+	if j := best.j; j.o.Epochs > 1 || j.inMemory() != inMemory || j.o.Shuffle != shuffled ||
+		shuffled && j.seed != jobs[0].seed || o.PredictOnly || len(o.Test) > 0 {
 		return res, tuneRun(ctx, settings, env, res)
 	}
 	var err error

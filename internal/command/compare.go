@@ -57,13 +57,17 @@ func newCompareCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [flags] MODEL MODEL... FILE...",
 		Short: "Say which of several models or learners is better, and how sure that is",
-		Long: `Have several models predict the same labelled examples, or several learners learn them, and say how their errors differ.
+		Long: `Have several models predict the same labelled examples, or several learners learn them,
+and say how their errors differ.
 
-Models come first, then the files of examples. Or -a names a learner with its flags, in quotes, twice or more: they learn side by side, each example predicted before
+Models come first, then the files of examples. Or -a names a learner with its flags, in quotes,
+twice or more: they learn side by side, each example predicted before
 it is learned. Flags of compare itself hold for all of them.
 
-The examples are read once, so a stream will do. Two are compared on the examples that one alone got wrong (McNemar's test), and over batches of examples that follow
-each other (Student's paired test), since errors of neighbours in a stream are not independent; the verdict goes by the larger of the two probabilities, for all pairs
+The examples are read once, so a stream will do. Two are compared on the examples that one alone
+got wrong (McNemar's test), and over batches of examples that follow
+each other (Student's paired test), since errors of neighbours in a stream are not independent; the
+verdict goes by the larger of the two probabilities, for all pairs
 together (Holm), at a level of 0.05. Of three and more there is Cochran's Q, too.`,
 		Example: `  halfspace compare old.model new.model test.svm
   halfspace compare -a "pa --C 1" -a "pa --C 0.01" -a "obpm --tau 0.1" a9a

@@ -71,14 +71,19 @@ func newCVCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cv [flags] FILE...",
 		Short: "Estimate the error of a learner by cross-validation",
-		Long: `Split the examples into folds, train on all but one as train would, and count the errors on that one, for each fold in turn.
+		Long: `Split the examples into folds, train on all but one as train would, and count the errors
+on that one, for each fold in turn.
 
-The examples are read once and kept in memory. Folds are drawn from --seed, each with its share of every class, and trained side by side on all cores; no
+The examples are read once and kept in memory. Folds are drawn from --seed, each with its share of
+every class, and trained side by side on all cores; no
 result depends on the number of threads. With --repeats the whole is done again with other folds.
-The examples of a fold are shuffled for each epoch, unless --shuffle=false keeps the order of the data, or --until-converged needs it.
+The examples of a fold are shuffled for each epoch, unless --shuffle=false keeps the order of the
+data, or --until-converged needs it.
 
-The error is the mean over the folds. They share most of what they are trained on, so that their errors are not independent: the interval takes the corrected
-variance of Nadeau and Bengio (2003), which is larger than the one that the folds' scatter seems to say. --normalize max divides by the longest example trained on.`,
+The error is the mean over the folds. They share most of what they are trained on, so that their
+errors are not independent: the interval takes the corrected
+variance of Nadeau and Bengio (2003), which is larger than the one that the folds' scatter seems to
+say. --normalize max divides by the longest example trained on.`,
 		Example: `  halfspace cv -a obpm --epochs 3 --shuffle a9a
   halfspace cv -a svm --until-converged --folds 10 --repeats 3 --json sonar.csv`,
 		Annotations: args(useExamples),
@@ -139,11 +144,16 @@ func (t *trainer) printCV(r *cvReport) error {
 	rows.add("learner", "%s %s, %s", r.Learner, describeConfig(r.Learner, r.Config), r.Precision)
 	rows.add("examples", "%d, %d features", int(r.Examples)/max(1, len(r.Folds)/folds(r.Folds)),
 		r.Features)
-	order := "in the order of the data"
+	way := "in the order of the data"
 	if r.Shuffle {
-		order = "in a fresh order each epoch"
+		way = "each in a fresh order"
 	}
-	rows.add("folds", "%d, drawn from seed %d; learned %s", folds(r.Folds), r.Seed, order)
+	if t.o.UntilConverged {
+		way = "until converged, " + way
+	} else {
+		way = plural(r.Folds[0].Epochs, "epoch") + ", " + way
+	}
+	rows.add("folds", "%d, drawn from seed %d; %s", folds(r.Folds), r.Seed, way)
 	rows.add("error", "%.3f ± %.3f %% (95 %%, corrected for folds that share what they are "+
 		"trained on)", 100*r.Error, 100*r.PM)
 	if open > 0 {

@@ -48,7 +48,8 @@ func newDataCmd() *cobra.Command {
 		Long: `List the public data sets that documents and experiments here read, fetch them from where they are
 published, and verify those that are there.
 
-The folder is that of --dir, or HALFSPACE_DATA, in which all commands look for files. The sets belong
+The folder is that of --dir, or HALFSPACE_DATA, in which all commands look for files. The sets
+belong
 to those who published them: data list shows the licences, as far as they are known.`,
 		Example: `  halfspace data list
   halfspace data get a9a a9a.t --dir data

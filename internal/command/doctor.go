@@ -71,7 +71,8 @@ func newDoctorCmd() *cobra.Command {
 			"memory bandwidth",
 		Long: `Look at this machine: CPU, caches, threads, memory bandwidth, and the implementations of the numeric kernels.
 
-Every implementation that the machine supports is tested against the reference, bit for bit; a difference is exit code 1.`,
+Every implementation that the machine supports is tested against the reference, bit for bit; a
+difference is exit code 1.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := examine()

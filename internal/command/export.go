@@ -44,7 +44,8 @@ that the file takes rows as they are.
              out), outputs label and scores, of two labels the positive one's first
   npz        for numpy.load: arrays of weights, bias, classes and names, or of kept examples
 
-Rows that --normalize unit divides by their length stay so in onnx and npz; elsewhere weights without
+Rows that --normalize unit divides by their length stay so in onnx and npz; elsewhere weights
+without
 a bias of their own give the same labels, and other models are refused. Votes can't be exported.
 What differs from the model is said on stderr.`,
 		Example: `  halfspace export --to text -i a9a.model | head

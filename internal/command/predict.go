@@ -148,7 +148,8 @@ have one. --abstain-below P prints ` + abstention + ` for the label of an exampl
 probable label has a probability below P; it counts as no error. A model of train --threshold brings
 the score from which on it predicts the positive label. --threshold moves the score, or by
 the costs of errors the probability, from which on the positive label is predicted; errors are those
-of the labels that are printed. --interval 0.9 adds two columns: the scores between which 90 % of the
+of the labels that are printed. --interval 0.9 adds two columns: the scores between which 90 % of
+the
 members of an ensemble are, and with --proba two more, where the model is calibrated.`,
 		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
   halfspace predict -i a9a.model --json a9a.t

@@ -42,13 +42,18 @@ func newReproCmd() *cobra.Command {
 		Short: "Run published tables and figures again, beside the papers' values",
 		Long: `Run published tables and figures again, beside the papers' values.
 
-A printed number is exact (an integer, equal, or all printed digits), inside (the 95 % interval of the difference from ours has 0 in it; a tolerance stands in the note), outside, or
-not-comparable (the data differ from the paper's). What a paper says without a number is a claim: a difference, paired over the runs, that is above 0 if it holds. By its 95 % interval
-it is supported (above 0), undecided (0 is in it; the note says how many runs would decide it) or contradicted (below 0). Values for which the paper has no number are measured.
+A printed number is exact (an integer, equal, or all printed digits), inside (the 95 % interval of
+the difference from ours has 0 in it; a tolerance stands in the note), outside, or
+not-comparable (the data differ from the paper's). What a paper says without a number is a claim: a
+difference, paired over the runs, that is above 0 if it holds. By its 95 % interval
+it is supported (above 0), undecided (0 is in it; the note says how many runs would decide it) or
+contradicted (below 0). Values for which the paper has no number are measured.
 Files of public data sets are looked for in the folder HALFSPACE_DATA.
 
-What an experiment gave is kept in --cache, under a key of the program, the machine, the options and the data, and taken from there the next time: an interrupted
-run of all goes on where it was. Experiments whose data are missing are listed; without data for any of them the exit code is 3.`,
+What an experiment gave is kept in --cache, under a key of the program, the machine, the options
+and the data, and taken from there the next time: an interrupted
+run of all goes on where it was. Experiments whose data are missing are listed; without data for
+any of them the exit code is 3.`,
 		Example: `  halfspace repro --list
   halfspace repro obpm/table1
   HALFSPACE_DATA=data halfspace repro cramma --strict

@@ -58,7 +58,8 @@ Rows are application/json (one object, or an array), application/x-ndjson (an ob
 text/x-svmlight. See: halfspace help serving.
 
 Only this machine is served unless --listen names another address, which needs a token and TLS. Stop
-it by an interrupt or SIGTERM: what was accepted is learned, and a model that has learned is saved.`,
+it by an interrupt or SIGTERM: what was accepted is learned, and a model that has learned is
+saved.`,
 		Example: `  halfspace serve --model spam=spam.model
   halfspace serve --model spam=spam.model --log spam.log --checkpoint-every 60s
   halfspace train --replay spam.log -m again.model`,

@@ -11,7 +11,8 @@ Rows
 An object has the keys label (also class, target or y, or the one that training named), id, weight
 and features, and all others are features, as in files of ndjson. features is an object, {"age": 3,
 "job": "clerk"} by names or {"17": 0.5} by numbers, or an array: of each column in the order of
-training, or of the first feature and so on. A model of csv columns needs a number for each column of
+training, or of the first feature and so on. A model of csv columns needs a number for each column
+of
 numbers. A key that features of training have as a name is a feature.
 
   {"features": [0.5, -1]}                          {"label": "+1", "features": {"3": 1}}
@@ -31,7 +32,8 @@ restart.
 Learning
 
 Requests are learned in the order in which they were accepted, and answered when they are learned.
-Of a request with a bad row nothing is learned. --queue bounds those that wait; more are refused with
+Of a request with a bad row nothing is learned. --queue bounds those that wait; more are refused
+with
 429. Predictions never wait: they read a copy, which is replaced each --publish-every.
 
 With --log FILE each request is written down before it is learned, and is with the system when it is
@@ -39,7 +41,8 @@ answered: a process that is killed loses nothing, a machine that stops the last 
 --log-sync always nothing. Start serve again with the same flags: it takes the model's file, which
 each --checkpoint-every renews, learns the rest of the log, and has the bytes of the model of a
 process that wasn't killed. The log begins with the model as it was: train --replay FILE -m MODEL
-makes the model of it anew. A part of a request at the end of a log, which was never answered, is cut
+makes the model of it anew. A part of a request at the end of a log, which was never answered, is
+cut
 off; other damage is an error. The file of --model is replaced; the log only grows.
 
 Status codes, with {"error": {"code", "message", "row", "next"}}

@@ -107,7 +107,8 @@ HALFSPACE_DATA may name a folder in which files are looked for that are not foun
 A stream may be slow: two lines decide the format (one, if it has INDEX:VALUE), whole lines are
 learned or predicted as they come, and --checkpoint-every 60s saves while nothing comes. At an
 interrupt what was read is learned and saved. What was stopped, killed or ended by a bad row goes on
-by train --resume -m MODEL and the same files, at the example where MODEL stands. A fasta record is whole when the next begins. What is
+by train --resume -m MODEL and the same files, at the example where MODEL stands. A fasta record is
+whole when the next begins. What is
 packed comes as the packing program flushes it.
 
 A line is at most 64 MiB long (--max-line; fasta: a record), and unpacking zstd or xz takes a window
@@ -121,8 +122,9 @@ Labels
   told from the rest, unless more than half of the rows have one of their own, or the third is no
   whole number: that is a feature, taken for the label. --classes a,b,c names all there are. A
   stream has classes if the text before its first rows are learned has three labels; later ones are
-  an error in stdin, and files are then read again from the beginning. The names are kept in the model, so predict prints them; they are text in UTF-8. All labels but that of
-  --positive are printed as the one there was, or as not-LABEL.
+  an error in stdin, and files are then read again from the beginning. The names are kept in the
+  model, so predict prints them; they are text in UTF-8. All labels but that of --positive are
+  printed as the one there was, or as not-LABEL.
 
   A stream's rows with the labels -1, 0 and +1 (with its sign) are learned from the first on: -1 and
   0 are the negative class then, and a second label must lie on the other side. Rows with another
@@ -152,6 +154,14 @@ Preparation
   none --bias none --normalize none takes the rows as they are.
 
   A model keeps how its data were prepared; predict and --test do the same.
+
+Small files
+  Of few examples one pass leaves too much unlearned. train, cv and the model that tune writes go
+  through csv files of fewer than 10000 rows (and 4 million fields) 5 times, each time in a fresh
+  order, and compare and tune look at them in the first of these, unless --epochs says otherwise:
+  --epochs 1 is one pass in the order of the data. The error while it goes is that of the first
+  pass. Not so with -i, nor of stdin, nor with --delay, --id-col, --drift, --window or --fading,
+  which are about a stream, nor for learners with a posterior, which counts each example once.
 
 Random Fourier features
 
@@ -333,10 +343,11 @@ recent, test.metrics. None of it changes what is learned.
   --progress lines  a line after 1, 2, 4, 8, ... examples and at the end: error so far, error since
                     the last line, updates, examples per second; with --proba log-loss, Brier score
                     and calibration error so far; with --window and --fading their error in place of
-                    that since the last line; with --metrics those. With --until-converged on a whole data set: a line
-                    a second with updates, epochs, violators and margin
+                    that since the last line; with --metrics those. With --until-converged on a whole
+                    data set: a line a second with updates, epochs, violators and margin
   --progress json   the same as JSON objects, one a line: schema, type, examples, error,
-                    error_since, updates, epoch, seconds, metrics, recent (with --until-converged: type "fit")
+                    error_since, updates, epoch, seconds, metrics, recent (with --until-converged:
+                    type "fit")
   --progress none   nothing (as -q, which leaves out the summary too)
 
 All of it goes to stderr. Errors here count all epochs; an example is predicted before it is

@@ -78,6 +78,8 @@ func trainCmd(t *trainer) *cobra.Command {
 Each example is predicted before it is learned, so the error that is shown while it goes is one on
 examples not yet seen. One epoch in the order of the data reads a stream of any length; several
 epochs, --shuffle, --until-converged and --normalize max read all examples into memory first.
+Of few examples one epoch leaves too much unlearned: csv files of fewer than 10000 rows are gone
+through 5 times, each time in a fresh order, unless --epochs says otherwise (help formats).
 
 Learners, each with settings of its own (halfspace train -a NAME --help):
 ` + learnerHelp(),
@@ -95,7 +97,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringVarP(&t.learner, "learner", "a", learner.Default(), "the `NAME` of the learner")
 	choose(fs, &t.precision, "precision", "numbers of weights and examples: single or double",
 		"f32", "f64")
-	fs.IntVar(&t.epochs, "epochs", 1, "passes over the examples")
+	fs.IntVar(&t.epochs, "epochs", 0, fmt.Sprintf("passes over the examples; without: %d, each in "+
+		"a fresh order, over csv files of fewer than %d rows, 1 over all else",
+		training.FewEpochs, training.FewRows))
 	fs.BoolVar(&o.UntilConverged, "until-converged", false, "pass until a whole pass makes no "+
 		"update (ensembles: and no member makes a mistake on any example); exit code 6 if "+
 		"--max-updates ends it before")
@@ -366,9 +370,7 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	}
 	t.watchDrift(fs)
 	t.waits(fs)
-	if fs.Changed("epochs") {
-		o.Epochs = t.epochs
-	}
+	t.passes(fs)
 	if fs.Changed("max-updates") {
 		o.MaxUpdates = &t.maxUpdates
 	}
@@ -386,6 +388,16 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 		o.Config.Traits().Proba
 	o.KeepSizes = slices.ContainsFunc(o.Config.Traits().Sizes, fs.Changed)
 	return nil
+}
+
+// passes fills in what the flags say of how often the examples are gone through.
+func (t *trainer) passes(fs *pflag.FlagSet) {
+	switch o := &t.o; {
+	case fs.Changed("epochs"):
+		o.Epochs = t.epochs
+	case fs.Changed("shuffle") && !o.Shuffle && o.From == "" && !o.Resume && !o.UntilConverged:
+		o.Epochs = 1 // the order of the data: not left to them
+	}
 }
 
 // findTests finds the files of --test.
@@ -429,7 +441,7 @@ func (t *trainer) waits(fs *pflag.FlagSet) {
 // zeros refuses the value 0 of flags for which Options take it as none given.
 func (t *trainer) zeros(fs *pflag.FlagSet) error {
 	switch {
-	case t.epochs == 0:
+	case fs.Changed("epochs") && t.epochs == 0:
 		return usage("1 is one pass over the examples.", "%s 0: not a number of epochs",
 			given(fs, "epochs"))
 	case fs.Changed("window") && t.o.Window == 0:

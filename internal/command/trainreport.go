@@ -54,12 +54,14 @@ type trainReport struct {
 	Format   string            `json:"format"`
 	Features int               `json:"features"`
 	Prepared training.Prepared `json:"prepared"`
-	BadRows  int               `json:"bad_rows"`
-	Bytes    int64             `json:"bytes"`
-	Impl     string            `json:"impl"`
-	Threads  int               `json:"threads"`
-	Seed     uint64            `json:"seed"`
-	Labels   model.Labels      `json:"labels"`
+	// Whether the number of epochs was left to the data, which are few.
+	Few     bool         `json:"few"`
+	BadRows int          `json:"bad_rows"`
+	Bytes   int64        `json:"bytes"`
+	Impl    string       `json:"impl"`
+	Threads int          `json:"threads"`
+	Seed    uint64       `json:"seed"`
+	Labels  model.Labels `json:"labels"`
 	// Of all classes, where there are more than two; else null.
 	Classes      []string     `json:"classes"`
 	Seconds      trainSeconds `json:"seconds"`
@@ -144,7 +146,7 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 		Epochs: counts.Epochs, Updates: counts.Updates, Mistakes: counts.Mistakes,
 		Support: res.Support, Margin: res.Margin, Converged: counts.Converged,
 		Mistaken: counts.Mistaken, Margins: res.Margins, Stopped: res.Stopped,
-		Format: info.Format, Features: info.Dim, Prepared: res.Plan.Prepared,
+		Format: info.Format, Features: info.Dim, Prepared: res.Plan.Prepared, Few: res.Plan.Few,
 		BadRows: info.BadRows, Bytes: res.Bytes,
 		Impl: vecmath.Active().String(), Threads: t.machine.threads, Seed: plan.Seed,
 		Labels: model.Labels{Negative: info.Labels.Negative,

@@ -70,6 +70,10 @@ func (r *trainReport) learned(rows *summaryRows, res *training.Result) {
 		rows.add("prepared", "%s: the default with %s; --%s none leaves out", p, r.Format,
 			strings.Join(p.Auto, " none, --"))
 	}
+	if r.Few {
+		rows.add("epochs", "%d, each in a fresh order: the default with %s of fewer than %d rows; "+
+			"--epochs 1 takes one", training.FewEpochs, r.Format, training.FewRows)
+	}
 	if r.Fit != nil && r.Fit.Gap != nil {
 		rows.add("examples", "%d", r.Examples)
 		rows.add("steps", "%d", r.Updates)

@@ -77,19 +77,26 @@ func newTuneCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune [flags] FILE...",
 		Short: "Find the best settings of a learner: grid, random draws, early losers dropped",
-		Long: `Try several settings on the same examples, which are read once, and say which makes the fewest errors.
+		Long: `Try several settings on the same examples, which are read once, and say which makes the
+fewest errors.
 
   --grid AXIS=V1,V2,...   values of a flag; given again, all combinations are tried
   --range AXIS=LO:HI      with --random N: N draws, uniform from LO to HI, :log evenly over
                           the powers, :int whole numbers; axes of --grid are drawn from, too
 
-An axis is a setting of the learner or one of ` + strings.Join(otherAxes, ", ") + `. Without any, a short list is tried that the learner's settings bring, on features as they are and of length 1.
+An axis is a setting of the learner or one of ` + strings.Join(otherAxes, ", ") + `. Without
+any, a short list is tried that the learner's settings bring, on features as they are and of
+length 1.
 
-By progressive, one pass is made in which all settings learn side by side, each example predicted before it is learned: it works on streams and stdin. By cv each
-setting is judged by cross-validation, as cv does, which learners of whole data sets need; --shuffle is on then, without --until-converged.
+By progressive, one pass is made in which all settings learn side by side, each example predicted
+before it is learned: it works on streams and stdin. By cv each
+setting is judged by cross-validation, as cv does, which learners of whole data sets need;
+--shuffle is on then, without --until-converged.
 
-Settings that are worse by a paired test leave early, so that most of the time goes to the good ones: those that McNemar's test finds worse than the best so far,
-at --level for all of them together (Holm). Looks are at 256 examples, 384, 512, 768, ..., or after each fold. --level 0 keeps all.
+Settings that are worse by a paired test leave early, so that most of the time goes to the good
+ones: those that McNemar's test finds worse than the best so far,
+at --level for all of them together (Holm). Looks are at 256 examples, 384, 512, 768, ..., or after
+each fold. --level 0 keeps all.
 
 With -m the model of the best is written, to the byte the one that the printed command writes.`,
 		Example: `  halfspace tune -a obpm --grid tau=.05,.1,.3 --grid normalize=none,unit -m best.model a9a
