@@ -324,7 +324,7 @@ func (a *ALMA[T]) addSparse(b *engine.Block[T], i int, step float64) {
 		}
 	}
 	a.sum.AddAll(terms[:at])
-	if s := a.sum.Hi; n > 0 && !(s >= almaLeast && s <= almaMost && a.sum.Good(s)) {
+	if s := a.sum.Hi; n > 0 && !(s >= almaLeast && s <= almaMost && a.sum.Good(s, primal.HalfUlp)) {
 		a.renew()
 	}
 }
@@ -527,7 +527,7 @@ func (a *ALMA[T]) fieldsP(c *learner.Codec) {
 			_, term := a.powers(t)
 			terms += term
 		}
-		a.sum.Fields(c, "sum", terms)
+		a.sum.Fields(c, "sum", terms, primal.HalfUlp)
 	}
 	if c.Reading() {
 		of := float64(factor * pNorm(theta, a.cfg.P))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"unsafe"
 
@@ -96,17 +95,22 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // at most 1/(1-delta)^2 times the least (Theorem 5): TestPUMMASoftObjective. For p = 2 it is
 // [ROMMA] given the pairs z/2 (Theorem 2): TestPUMMAIsROMMAOnPairs, TestPairsMargin.
 //
-// Sparse examples are learned by the non-zeros of z, over which u is kept as c t with the powers of
-// t and S = sum |t_i|^p. What (A) does to the features where z is 0 is a factor 1-tau, and all that
-// (A) to (D) have of them is the sum of their |t_i|^p: they count as one feature, u being its p-th
-// root there (times c) and z being 0. That sum is S less the terms where z is not 0 (primal.Sum).
-// The factor goes into c. t and its powers are made anew, with max |t_i| = 1, where |t_i|^p has
-// left 2^-256 to 2^256. Case (i) clears all features; for p = 2 and a hard margin |u|^2 is then
-// below (1 - delta/2) of what it was, which limits how often that can be.
+// Of sparse examples u is kept as c t with S = sum |t_i|^p. For p = 2 an update adds multiples of
+// two examples to t, and all else follows from inner products: (H) and (I) below. S is then carried
+// along with a bound of what it may be off by, and made anew where that is more than 2^-38 of it.
 //
-// Cost: one dot an example. An update is O(non-zeros) of sparse examples, for p > 2 with some five
-// powers for each, and O(features) of dense ones. Memory: seven float64 a feature, nine for p > 2,
-// of dense examples; one, for p > 2 two, of sparse ones.
+// For p > 2 an update goes through the non-zeros of z; the powers of t are kept beside it. What (A)
+// does to the features where z is 0 is a factor 1-tau, and all that (A) to (D) have of them is the
+// sum of their |t_i|^p: they count as one feature, u being its p-th root there (times c) and z
+// being 0. That sum is S less the terms where z is not 0 (primal.Sum). The factor goes into c. t
+// and its powers are made anew, with max |t_i| = 1, where |t_i|^p has left 2^-256 to 2^256. Case
+// (i) clears all features; for p = 2 and a hard margin |u|^2 is then below (1 - delta/2) of what it
+// was, which limits how often that can be.
+//
+// Cost: one dot an example. An update of sparse examples is O(non-zeros), for p = 2 twice that of
+// [ROMMA] and O(features) after some 8000 of them, for p > 2 with some five powers for each; one of
+// dense examples is O(features). Memory: seven float64 a feature, nine for p > 2, of dense
+// examples; one, for p > 2 two, of sparse ones.
 type PUMMA[T learner.Float] struct {
 	cfg      PUMMAConfig
 	p        float64
@@ -135,18 +139,13 @@ type PUMMA[T learner.Float] struct {
 	sum    primal.Sum // S
 	onPos  sparseExample
 	onNeg  sparseExample
-	onX    sparseExample // scratch: an example
-	at     []int32       // scratch: where z is not 0
-	half   []float64     // scratch: z/2 there
-	along  []float64     // scratch: the segment there
-	from   dualPoint     // scratch: u there
-	toward dualPoint     // scratch: a point of the segment there
-}
-
-// sparseExample has the features of an example, which are not 0.
-type sparseExample struct {
-	idx []int32
-	val []float64
+	onX    sparseExample   // scratch: an example
+	marks  [2]featureMarks // of xneg and xpos
+	at     []int32         // scratch: where z is not 0
+	half   []float64       // scratch: z/2 there
+	along  []float64       // scratch: the segment there
+	from   dualPoint       // scratch: u there
+	toward dualPoint       // scratch: a point of the segment there
 }
 
 // PUMMAConfig holds the settings of PUMMA.
@@ -240,7 +239,7 @@ func (c *PUMMAConfig) Memory(x learner.Extent) learner.Footprint {
 		longest := primal.ListRoom(min(x.Longest, x.Features))
 		f.Add("examples", 3, learner.Times(longest, 3*(4+8)+2*(4+7*8)))
 	}
-	f.Add("work space", 1, primal.FixedBytes)
+	f.Add("work space", 1, primal.FixedBytes+int64(unsafe.Sizeof([2]featureMarks{})))
 	f.Copied(x, 8, learner.Times(x.Features, 3*8))
 	margin.AddPasses(&f, x)
 	return f
@@ -321,10 +320,11 @@ func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	l.begin(b)
 	l.cut = nil
 	for i := range b.Len() {
-		f := l.score(b, i)
+		dot := primal.DotMixed(b, i, l.powers())
+		f := dot/l.div + l.b
 		rounds[i] = learner.Round{Score: f}
 		if y := float64(b.Y[i]); float64(y*f) < 1-l.cfg.Delta { // (U), and (F) of a new example
-			if _, ok := l.update(b, i, 0); ok {
+			if _, ok := l.update(b, i, dot, 0); ok {
 				rounds[i].Updates = 1
 			}
 		}
@@ -370,13 +370,16 @@ func (l *PUMMA[T]) powers() []float64 {
 	return l.w
 }
 
-// update takes example i, whose present coordinate of u is m, for xpos or xneg and solves (3) or
-// (24). It returns tau, the share of z/2 in the new u; or false, without a change of state, where
-// there is no solution.
-func (l *PUMMA[T]) update(b *engine.Block[T], i int, m float64) (tau float64, ok bool) {
+// update takes example i, whose product with powers is dot and whose present coordinate of u is m,
+// for xpos or xneg and solves (3) or (24). It returns tau, the share of z/2 in the new u; or false,
+// without a change of state, where there is no solution.
+func (l *PUMMA[T]) update(b *engine.Block[T], i int, dot, m float64) (tau float64, ok bool) {
 	if !b.Dense() {
-		l.toSparse()
-		return l.updateSparse(b, i, m)
+		if l.c == 0 {
+			l.toSparse()
+			dot = primal.DotMixed(b, i, l.powers())
+		}
+		return l.updateSparse(b, i, dot, m)
 	}
 	l.toDense()
 	clear(l.x)
@@ -457,321 +460,6 @@ func (l *PUMMA[T]) takeSlacks(norm2, m2, tau, y, m, mOther float64) bool {
 		l.mPos, l.mNeg = mOther, m
 	}
 	return true
-}
-
-// updateSparse is update of a sparse example.
-func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, m float64) (tau float64, ok bool) {
-	setSparse(&l.onX, b, i)
-	this, other, label, mOther, y := &l.onNeg, &l.onPos, uint64(keptNeg), l.mPos, -1.0
-	if b.Y[i] > 0 {
-		this, other, label, mOther, y = &l.onPos, &l.onNeg, keptPos, l.mNeg, 1
-	}
-	if l.kept|label != keptPos|keptNeg { // the first example: w = 0, b = y
-		*this, l.onX = l.onX, *this
-		l.kept, l.b = label, y
-		l.updates++
-		return 0, true
-	}
-	if l.difference(other, y) && l.invC == 0 { // equal examples
-		return 0, false
-	}
-	tau = 1
-	both := m + mOther
-	ud, dd := float64(0.5*both)-l.m2, 0.5-both+l.m2
-	v, rest := &l.toward, l.sum
-	if l.kept == keptPos|keptNeg {
-		l.gather(&rest)
-		for exact := false; ; exact = true {
-			l.lump(rest.Hi)
-			tau = l.nearest(&l.from, v, l.along, float64(ud*l.invC), float64(dd*l.invC)) // (A)
-			// of v in units of c, as S is
-			total := v.norm2 / float64(l.c*l.c)
-			if l.p > 2 {
-				total = l.to.whole.Of(math.Sqrt(v.norm2) / l.c)
-			}
-			if tau == 1 || exact || rest.Good(total) {
-				break
-			}
-			rest = l.restOf()
-		}
-		if l.invC == 0 && maxAbs(v.v) <= 0x1p-40*maxAbs(l.along) {
-			tau = 1 // nothing but rounding errors are left: the examples can't be separated
-		}
-	}
-	m2 := 0.5
-	if tau < 1 {
-		m2 = max(0, l.m2+float64(float64(2*tau)*ud)+float64(float64(tau*tau)*dd))
-	} else { // case (i)
-		copy(v.v, l.half)
-		v.v[len(l.at)] = 0
-		v.measure(&l.to)
-	}
-	renews := l.kept == keptPos|keptNeg
-	if !l.takeSlacks(v.norm2, m2, tau, y, m, mOther) {
-		return 0, false
-	}
-	if tau == 1 {
-		if renews {
-			clear(l.u.v)
-			clear(l.w)
-		}
-		l.c, rest = maxAbs(v.v), primal.Sum{}
-	}
-	l.place(&rest, tau)
-	*this, l.onX = l.onX, *this
-	l.measureSparse()
-	dot := vecmath.SparseDot(l.onPos.idx, l.onPos.val, l.powers()) +
-		vecmath.SparseDot(l.onNeg.idx, l.onNeg.val, l.powers())
-	slack := float64((l.mPos-l.mNeg)*l.invC) / l.norm2 // (E)
-	l.b = float64(-0.5 * (dot/l.div + slack))          // (20), (G)
-	l.updates++
-	return tau, true
-}
-
-// setSparse sets x to example i of b.
-func setSparse[T learner.Float](x *sparseExample, b *engine.Block[T], i int) {
-	idx, val := b.Sparse(i)
-	x.idx, x.val = x.idx[:0], x.val[:0]
-	for n, v := range val {
-		if v != 0 {
-			x.idx, x.val = append(x.idx, idx[n]), append(x.val, float64(v))
-		}
-	}
-}
-
-// difference sets half to z/2 and at to its features, with room for one more in what goes with
-// them.
-func (l *PUMMA[T]) difference(other *sparseExample, y float64) (zero bool) {
-	x, o := &l.onX, other
-	l.at, l.half = l.at[:0], l.half[:0]
-	most := len(x.idx) + len(o.idx)
-	at, half := slices.Grow(l.at, most)[:most], slices.Grow(l.half, most)[:most]
-	n, i, k := 0, 0, 0
-	xi, xv, oi, ov := x.idx, x.val[:len(x.idx)], o.idx, o.val[:len(o.idx)]
-	for i < len(xi) && k < len(oi) { // without branches, which nothing predicts
-		first, last := int64(xi[i]-oi[k])>>63, int64(oi[k]-xi[i])>>63 // all bits where only x
-		at[n] = min(xi[i], oi[k])                                     // has it, where only o has
-		half[n] = math.Float64frombits(math.Float64bits(xv[i])&^uint64(last)) -
-			math.Float64frombits(math.Float64bits(ov[k])&^uint64(first))
-		i, k, n = i+1+int(last), k+1+int(first), n+1
-	}
-	n += copy(at[n:], xi[i:])
-	copy(half[n-len(xi)+i:], xv[i:])
-	for ; k < len(oi); k++ {
-		at[n], half[n] = oi[k], -ov[k]
-		n++
-	}
-	l.at, l.half, zero = at[:n], half[:n], true
-	for k, v := range l.half {
-		l.half[k] = float64(float64(0.5*y) * v)
-		zero = zero && v == 0
-	}
-	n++
-	room := [...]*[]float64{&l.along, &l.from.v, &l.toward.v, &l.from.r, &l.toward.r}
-	for k, v := range room {
-		if k < 3 || l.p > 2 {
-			*v = slices.Grow((*v)[:0], n)[:n]
-		}
-	}
-	return zero
-}
-
-// term returns |t_j|^p.
-func (l *PUMMA[T]) term(j int32) float64 {
-	t := l.u.v[j]
-	if l.p == 2 {
-		return float64(t * t)
-	}
-	return float64(l.w[j] * t)
-}
-
-// gather sets from to u where z may not be 0, and takes its terms off rest.
-func (l *PUMMA[T]) gather(rest *primal.Sum) {
-	top, terms := rest.Hi, l.toward.v[:len(l.at)]
-	if l.p == 2 {
-		for k, j := range l.at {
-			t := l.u.v[j]
-			l.from.v[k], terms[k] = float64(l.c*t), -float64(t*t)
-		}
-	} else {
-		for k, j := range l.at {
-			t := l.u.v[j]
-			l.from.r[k] = 0
-			if t != 0 {
-				l.from.r[k] = l.w[j] / t
-			}
-			l.from.v[k], terms[k] = float64(l.c*t), -l.term(j)
-		}
-	}
-	rest.AddAll(terms)
-	s2 := l.to.square.Of(top)
-	l.from.k, l.from.norm2 = s2/top, float64(float64(l.c*l.c)*s2)
-	if l.p == 2 {
-		l.from.k = 1
-	}
-}
-
-// restOf adds up the terms where z is 0.
-func (l *PUMMA[T]) restOf() (rest primal.Sum) {
-	at, n := l.at, 0
-	for j := range int32(len(l.u.v)) {
-		if len(at) > 0 && at[0] == j {
-			at = at[1:]
-		} else if l.u.v[j] != 0 {
-			rest.Add(l.term(j))
-			n++
-		}
-	}
-	rest.Changed(n, rest.Hi)
-	return rest
-}
-
-// lump makes the features where z is 0, whose |t_j|^p add up to rest, the last of from, and sets
-// along to d.
-func (l *PUMMA[T]) lump(rest float64) {
-	n := len(l.at)
-	rest = max(0, rest)
-	l.from.v[n] = float64(l.c * l.to.root.Of(rest))
-	if l.p > 2 {
-		l.from.r[n] = l.to.rest.Of(rest)
-	}
-	for k, h := range l.half {
-		l.along[k] = h - l.from.v[k]
-	}
-	l.along[n] = -l.from.v[n]
-}
-
-// place puts toward into t after a step tau, with rest the sum of the other terms.
-func (l *PUMMA[T]) place(rest *primal.Sum, tau float64) {
-	n := len(l.at)
-	c, top := l.c, maxAbs(l.toward.v)
-	if tau < 1 {
-		c = float64(c * (1 - tau))
-	}
-	if r := top / c; !(r <= l.most && float64(r*l.most) >= 1) {
-		f := c / top
-		for j := range l.u.v {
-			l.u.v[j] *= f
-		}
-		for k, j := range l.at {
-			l.u.v[j] = l.toward.v[k] / top
-		}
-		l.c = top
-		l.sumAnew()
-		return
-	}
-	l.c = c
-	terms, inverse := l.along[:n], 1/c
-	for k, j := range l.at {
-		t := float64(l.toward.v[k] * inverse)
-		l.u.v[j], terms[k] = t, float64(t*t)
-		if l.p > 2 {
-			l.setTerm(j, t)
-			terms[k] = l.term(j)
-		}
-	}
-	rest.AddAll(terms)
-	l.sum = *rest
-}
-
-// setTerm sets t_j and its power.
-func (l *PUMMA[T]) setTerm(j int32, t float64) {
-	l.u.v[j] = t
-	if l.p > 2 {
-		l.w[j] = 0
-		if t != 0 {
-			l.w[j] = math.Copysign(l.to.less1.Of(math.Abs(t)), t)
-		}
-	}
-}
-
-// sumAnew makes the powers of t and S anew.
-func (l *PUMMA[T]) sumAnew() {
-	n := 0
-	l.sum = primal.Sum{}
-	for j, t := range l.u.v {
-		l.setTerm(int32(j), t)
-		if t != 0 {
-			l.sum.Add(l.term(int32(j)))
-			n++
-		}
-	}
-	l.sum.Changed(n, l.sum.Hi)
-}
-
-// measureSparse sets |u|^2 and div of c and S.
-func (l *PUMMA[T]) measureSparse() {
-	if l.kept != keptPos|keptNeg {
-		l.norm2, l.div = 0, 1
-		return
-	}
-	s2 := l.to.square.Of(l.sum.Hi)
-	l.norm2 = float64(float64(l.c*l.c)*s2) + float64(l.m2*l.invC)
-	l.div = l.norm2 / l.c
-	if l.p > 2 && s2 > 0 {
-		l.div = l.norm2 / float64(l.c*(s2/l.sum.Hi))
-	}
-}
-
-// toSparse changes from the form after dense examples to that after sparse ones.
-func (l *PUMMA[T]) toSparse() {
-	if l.c > 0 {
-		return
-	}
-	l.onPos.take(l.pos)
-	l.onNeg.take(l.neg)
-	l.pos, l.neg, l.x, l.d, l.v, l.u.r = nil, nil, nil, nil, dualPoint{}, nil
-	l.c = 1
-	if l.p == 2 {
-		l.w = nil
-	}
-	if top := maxAbs(l.u.v); top > 0 {
-		l.c = top
-		for j := range l.u.v {
-			l.u.v[j] /= top
-		}
-	}
-	l.sumAnew()
-	l.measureSparse()
-}
-
-// toDense changes from the form after sparse examples to that after dense ones.
-func (l *PUMMA[T]) toDense() {
-	if l.c == 0 {
-		return
-	}
-	c := l.c
-	l.c, l.div, l.sum = 0, 1, primal.Sum{}
-	l.grow(len(l.u.v))
-	for j := range l.u.v {
-		l.u.v[j] = float64(c * l.u.v[j])
-	}
-	clear(l.w)
-	l.onPos.spread(l.pos)
-	l.onNeg.spread(l.neg)
-	if l.kept == keptPos|keptNeg {
-		l.u.measure(&l.to)
-		l.norm2 = l.u.norm2 + float64(l.m2*l.invC)
-		l.u.hypothesis(l.w, l.norm2)
-	}
-}
-
-// take sets e to the non-zeros of x.
-func (e *sparseExample) take(x []float64) {
-	e.idx, e.val = e.idx[:0], e.val[:0]
-	for j, v := range x {
-		if v != 0 {
-			e.idx, e.val = append(e.idx, int32(j)), append(e.val, v)
-		}
-	}
-}
-
-// spread sets x to e.
-func (e *sparseExample) spread(x []float64) {
-	clear(x)
-	for n, j := range e.idx {
-		x[j] = e.val[n]
-	}
 }
 
 // nearest solves (A): it returns tau, 1 for case (i), and sets v = u + tau d. ud and dd are what
@@ -1038,7 +726,7 @@ func (c *pummaPasses[T]) margin(k int) float64 {
 }
 
 func (c *pummaPasses[T]) update(k int) {
-	tau, ok := c.l.update(c.b, k, c.share(k))
+	tau, ok := c.l.update(c.b, k, primal.DotMixed(c.b, k, c.l.powers()), c.share(k))
 	if !ok {
 		return
 	}
@@ -1193,55 +881,6 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 		if kept == keptPos|keptNeg {
 			l.u.hypothesis(l.w, norm2)
 		}
-	})
-}
-
-// sparseFields is the part of fields that is another one after sparse examples.
-func (l *PUMMA[T]) sparseFields(c *learner.Codec, kept uint64, m2 float64) {
-	t := learner.Vector(c, "t", &l.u.v)
-	dim := len(t)
-	c.PerFeature("t", dim)
-	for _, e := range []struct {
-		name string
-		x    *sparseExample
-	}{{"pos", &l.onPos}, {"neg", &l.onNeg}} {
-		var x []float64
-		if c.Writing() {
-			x = make([]float64, dim)
-			e.x.spread(x)
-		}
-		x = learner.View(c, e.name, x)
-		c.Want(len(x) == dim, "tensor %q has %d elements, the others %d", e.name, len(x), dim)
-		c.Then(func() { e.x.take(x) })
-	}
-	scale := c.Scalar("scale", &l.c)
-	c.Want(scale > 0, "scalar %q is %v, want a number > 0", "scale", scale)
-	terms := 0.0
-	if c.Reading() {
-		for _, v := range t {
-			if l.p == 2 {
-				terms += float64(v * v)
-			} else if v != 0 {
-				terms += float64(l.to.less1.Of(math.Abs(v)) * math.Abs(v))
-			}
-		}
-	}
-	l.sum.Fields(c, "sum", terms)
-	if kept == keptPos|keptNeg {
-		norm2 := float64(float64(scale*scale)*l.to.square.Of(terms)) + float64(m2*l.invC)
-		c.Want(norm2 > 0 && norm2 <= math.MaxFloat64, "tensor %q has length %v", "t",
-			math.Sqrt(norm2))
-	}
-	c.Part(learner.CutPrefix, &l.cut, margin.CheckPassCut)
-	c.Then(func() {
-		l.pos, l.neg, l.x, l.d, l.v, l.u.r = nil, nil, nil, nil, dualPoint{}, nil
-		if l.w = nil; l.p > 2 {
-			l.w = make([]float64, dim)
-		}
-		for j, v := range l.u.v {
-			l.setTerm(int32(j), v)
-		}
-		l.measureSparse()
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -494,6 +495,52 @@ func TestPUMMASoftStream(t *testing.T) {
 		}
 		approx.AllNear(t, "w", fit.Weights(), stream.Weights(), 1e-11)
 		approx.Near(t, "b", fit.Bias(), stream.Bias(), 1e-11)
+	}
+}
+
+// TestPUMMACarriedLength: for p = 2 the sum of squares that is carried along is within its bound of
+// the squares' own sum, whether the examples share features or not.
+func TestPUMMACarriedLength(t *testing.T) {
+	for _, c := range []struct{ dim, each, n int }{{30, 6, 20000}, {9000, 6, 50000}} {
+		rng := rand.New(rand.NewPCG(7, uint64(c.dim)))
+		at := rng.Perm(c.dim)
+		b := &engine.Block[float64]{Dim: c.dim, Ptr: []int{0}}
+		for range c.n {
+			f := 0.0
+			for k := range c.each {
+				j, v := k*c.dim/c.each+rng.IntN(c.dim/c.each), rng.NormFloat64()
+				b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, v)
+				f += v * (float64(2*at[j])/float64(c.dim) - 1)
+			}
+			b.Ptr, b.Y = append(b.Ptr, len(b.Idx)), append(b.Y, math.Copysign(1, f))
+		}
+		l, anew, last := newPUMMA[float64](t, 2, 0.01, 0), 0, 0.0
+		for i := range c.n {
+			one(t, learner.Learner[float64](l), b, i)
+			if i%(c.n/200) != 0 {
+				continue
+			}
+			s := l.State()
+			sum, exact := s.Scalars["sum"], new(big.Float).SetPrec(200)
+			for _, v := range s.Tensor("t").Data.([]float64) {
+				x := new(big.Float).SetPrec(200).SetFloat64(v)
+				exact.Add(exact, x.Mul(x, x))
+			}
+			off, _ := exact.Sub(exact, big.NewFloat(sum)).Float64()
+			off -= s.Scalars["sum_low"]
+			if bound := s.Scalars["sum_off"]; !(math.Abs(off) <= bound && bound <= 0x1p-38*sum) {
+				t.Fatalf("%d features, example %d: %v is off by %.3g, the bound is %.3g", c.dim, i,
+					sum, off, bound)
+			}
+			if s.Scalars["sum_off"]/sum < last {
+				anew++
+			}
+			last = s.Scalars["sum_off"] / sum
+		}
+		t.Logf("%d features, %d updates: made anew %d times or more", c.dim, l.Updates(), anew)
+		if anew == 0 || l.Updates() < 1000 {
+			t.Fatalf("%d features: %d updates, made anew %d times", c.dim, l.Updates(), anew)
+		}
 	}
 }
 

@@ -77,17 +77,20 @@ func addTwo(h, l, x float64) (float64, float64) {
 // Changed notes n calls of Add, in which the sum was at most top.
 func (s *Sum) Changed(n int, top float64) { s.Off += float64(float64(float64(n)*0x1p-104) * top) }
 
-// Good reports whether the error is at most half a unit in the last place of a total that has the
-// sum in it: what is computed with the total is then as good as with an exact sum.
-func (s *Sum) Good(total float64) bool { return s.Off <= float64(0x1p-53*total) }
+// HalfUlp is half a unit in the last place: what is computed with a total that is off by that share
+// of it is as good as with an exact one.
+const HalfUlp = 0x1p-53
+
+// Good reports whether the error is at most that share of a total that has the sum in it.
+func (s *Sum) Good(total, share float64) bool { return s.Off <= float64(share*total) }
 
 // Fields walks the sum's parts of a state, whose scalars' names begin with name. It wants the sum
-// to be near that of its terms, of, and good.
-func (s *Sum) Fields(c *learner.Codec, name string, of float64) {
+// to be near that of its terms, of, and good to that share.
+func (s *Sum) Fields(c *learner.Codec, name string, of, share float64) {
 	hi, lo := c.Scalar(name, &s.Hi), c.Scalar(name+"_low", &s.Lo)
 	off := c.Scalar(name+"_off", &s.Off)
 	near := of-of == 0 && math.Abs(hi-of) <= float64(0x1p-20*of)
 	c.Want(near && math.Abs(lo) <= float64(0x1p-52*hi),
 		"scalar %q is %v and %v, but the terms add up to %v", name, hi, lo, of)
-	c.Want(off >= 0 && off <= float64(0x1p-53*hi), "scalar %q is %v", name+"_off", off)
+	c.Want(off >= 0 && off <= float64(share*hi), "scalar %q is %v", name+"_off", off)
 }

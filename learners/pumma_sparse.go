@@ -1,0 +1,541 @@
+package learners
+
+import (
+	"math"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// sparseExample has the features of an example, which are not 0.
+type sparseExample struct {
+	idx []int32
+	val []float64
+	sq  float64 // squared length
+}
+
+// featureMarks has a mark for each feature of an example, at the last bits of its index. Examples
+// without a common mark have no common feature, as nearly all pairs of a wide stream: to look takes
+// a tenth of the time of going through two lists at once, whose branches nothing predicts.
+type featureMarks [1 << 12]bool
+
+// set sets or takes off the marks of e.
+func (m *featureMarks) set(e *sparseExample, to bool) {
+	for _, j := range e.idx {
+		m[j&int32(len(m)-1)] = to
+	}
+}
+
+// none reports whether no feature of e has a mark.
+func (m *featureMarks) none(e *sparseExample) bool {
+	any := false
+	for _, j := range e.idx {
+		any = any || m[j&int32(len(m)-1)]
+	}
+	return !any
+}
+
+// updateSparse is update of a sparse example.
+func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, dot, m float64) (tau float64,
+	ok bool) {
+	setSparse(&l.onX, b, i)
+	this, other, label, mOther, y := &l.onNeg, &l.onPos, uint64(keptNeg), l.mPos, -1.0
+	if b.Y[i] > 0 {
+		this, other, label, mOther, y = &l.onPos, &l.onNeg, keptPos, l.mNeg, 1
+	}
+	if l.kept|label != keptPos|keptNeg { // the first example: w = 0, b = y
+		l.keep(this, y)
+		l.kept, l.b = label, y
+		return 0, true
+	}
+	if l.p == 2 {
+		if tau, ok = l.perpendicular(other, y, dot, m, mOther); ok {
+			l.keep(this, y)
+		}
+		return tau, ok
+	}
+	if l.difference(other, y) && l.invC == 0 { // equal examples
+		return 0, false
+	}
+	tau = 1
+	both := m + mOther
+	ud, dd := float64(0.5*both)-l.m2, 0.5-both+l.m2
+	v, rest := &l.toward, l.sum
+	if l.kept == keptPos|keptNeg {
+		l.gather(&rest)
+		for exact := false; ; exact = true {
+			l.lump(rest.Hi)
+			tau = l.nearest(&l.from, v, l.along, float64(ud*l.invC), float64(dd*l.invC)) // (A)
+			// of v in units of c, as S is
+			total := l.to.whole.Of(math.Sqrt(v.norm2) / l.c)
+			if tau == 1 || exact || rest.Good(total, primal.HalfUlp) {
+				break
+			}
+			rest = l.restOf()
+		}
+		if l.invC == 0 && maxAbs(v.v) <= 0x1p-40*maxAbs(l.along) {
+			tau = 1 // nothing but rounding errors are left: the examples can't be separated
+		}
+	}
+	m2 := 0.5
+	if tau < 1 {
+		m2 = max(0, l.m2+float64(float64(2*tau)*ud)+float64(float64(tau*tau)*dd))
+	} else { // case (i)
+		copy(v.v, l.half)
+		v.v[len(l.at)] = 0
+		v.measure(&l.to)
+	}
+	renews := l.kept == keptPos|keptNeg
+	if !l.takeSlacks(v.norm2, m2, tau, y, m, mOther) {
+		return 0, false
+	}
+	if tau == 1 {
+		if renews {
+			clear(l.u.v)
+			clear(l.w)
+		}
+		l.c, rest = maxAbs(v.v), primal.Sum{}
+	}
+	l.place(&rest, tau)
+	l.keep(this, y)
+	l.measureSparse()
+	dot = vecmath.SparseDot(l.onPos.idx, l.onPos.val, l.powers()) +
+		vecmath.SparseDot(l.onNeg.idx, l.onNeg.val, l.powers())
+	slack := float64((l.mPos-l.mNeg)*l.invC) / l.norm2 // (E)
+	l.b = float64(-0.5 * (dot/l.div + slack))          // (20), (G)
+	return tau, true
+}
+
+// keep puts the example in hand, of label y, in the place of this and counts the update.
+func (l *PUMMA[T]) keep(this *sparseExample, y float64) {
+	marks := &l.marks[side(y)]
+	marks.set(this, false)
+	*this, l.onX = l.onX, *this
+	marks.set(this, true)
+	l.updates++
+}
+
+// perpendicular is updateSparse for p = 2, where (19) and all that follows it are linear in u, so
+// that inner products are enough: with h = z/2 and a = tau/((1-tau) c), (A) is t += a h, c *= 1-tau
+// and
+//
+//	(H) |t'|^2 = |t|^2 + a (2 t.h + a |h|^2)
+//	(I) t'.(xpos + xneg) = t.(xpos + xneg) + a y/2 (|x|^2 - |o|^2)
+//
+// where o is the example of the other label.
+func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot, m, mOther float64) (tau float64,
+	ok bool) {
+	x, both := &l.onX, m+mOther
+	ud, dd := float64(0.5*both)-l.m2, 0.5-both+l.m2
+	half2 := l.halfSquared(o, y)
+	if least := half2 + float64(0.5*l.invC); !(least > 0) || 1/least-1/least != 0 {
+		return 0, false // equal examples, or as good as
+	}
+	other, m2, tau := 0.0, 0.5, 1.0
+	if l.kept == keptPos|keptNeg {
+		other = vecmath.SparseDotUnchecked(trusted.Indices{}, o.idx, o.val, l.u.v)
+		th := float64(float64(0.5*y) * (dot - other))
+		uh, u2 := float64(l.c*th), float64(float64(l.c*l.c)*l.sum.Hi)
+		length2 := half2 - 2*uh + u2
+		tau = -(uh - u2 + float64(ud*l.invC)) / (length2 + float64(dd*l.invC)) // (19)
+		if !(tau < 1) {
+			tau = 1
+		} else {
+			l.c = float64(l.c * (1 - tau))
+			l.advance(o, y, tau/l.c, th, half2)
+			m2 = max(0, l.m2+float64(float64(2*tau)*ud)+float64(float64(tau*tau)*dd))
+			u2 = float64(float64(l.c*l.c) * l.sum.Hi)
+			norm2 := u2 + float64(m2*l.invC)
+			if !(norm2 > 0) || 1/norm2-1/norm2 != 0 || l.invC == 0 && u2 <= 0x1p-80*length2 {
+				tau = 1 // nothing but rounding errors are left: the examples can't be separated
+			}
+		}
+		if tau == 1 {
+			clear(l.u.v)
+			dot, other = 0, 0
+		}
+	}
+	a := tau / l.c
+	if tau == 1 { // case (i)
+		m2, l.c, l.sum = 0.5, math.Sqrt(half2), primal.Sum{}
+		if l.c == 0 { // equal examples with slacks
+			l.c = 1
+		}
+		a = 1 / l.c
+		l.advance(o, y, a, 0, half2)
+	}
+	l.takeSlacks(float64(float64(l.c*l.c)*l.sum.Hi), m2, tau, y, m, mOther)
+	l.measureSparse()
+	sum := dot + other + float64(float64(float64(0.5*y)*a)*(x.sq-o.sq)) // (I)
+	if !(l.sum.Hi >= 0x1p-256 && l.sum.Hi <= 0x1p256) {
+		sum = float64(sum * l.rescale())
+	}
+	slack := float64((l.mPos-l.mNeg)*l.invC) / l.norm2 // (E)
+	l.b = float64(-0.5 * (sum/l.div + slack))          // (20), (G)
+	return tau, true
+}
+
+// halfSquared returns |z/2|^2.
+func (l *PUMMA[T]) halfSquared(o *sparseExample, y float64) float64 {
+	if l.marks[side(-y)].none(&l.onX) {
+		return float64(0.25 * (l.onX.sq + o.sq))
+	}
+	l.difference(o, y)
+	return vecmath.SumSq(l.half)
+}
+
+// advance sets t += a h and S, the sum of its squares, by (H), where th is t.h and half2 is |h|^2.
+//
+// What S may be off by is in units of 2^-53. Let r = |t| and e = a (|x| + |o|)/2, so that no sum on
+// the way is longer than r + e. An element of t that changes is rounded, twice where x and o share
+// its feature: (r+e)^2 each, and twice that in its square. The two products in th have n/8 + 4
+// roundings one after another, |h|^2 fewer: these times 2 r e and e^2. (H) itself adds a few of
+// these. Of a thousand features that is some 20 S at the most, and where tau is small 4 S.
+func (l *PUMMA[T]) advance(o *sparseExample, y, a, th, half2 float64) {
+	x, S := &l.onX, l.sum.Hi
+	r := math.Sqrt(S)
+	e := float64(float64(0.5*a) * (math.Sqrt(x.sq) + math.Sqrt(o.sq)))
+	rounded := float64(max(len(x.idx), len(o.idx))/8 + 8)
+	l.sum.Add(float64(a * (2*th + float64(a*half2)))) // (H)
+	l.sum.Off += float64(0x1p-53 * (float64(4*float64((r+e)*(r+e))) +
+		float64(rounded*float64(e*(2*r+e)))))
+	step := float64(float64(0.5*y) * a)
+	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.u.v, step, x.idx, x.val)
+	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.u.v, -step, o.idx, o.val)
+	if !l.sum.Good(l.sum.Hi, pummaShare) {
+		l.sumAnew()
+	}
+}
+
+// pummaShare is what |t|^2 may be off by for p = 2, as a share of it: eleven digits hold, and so do
+// those of margins, which (U) compares with 1 less delta. An update adds 2^-51, so that the sum is
+// made anew after some 8000, and where cancellation leaves little of it.
+const pummaShare = 0x1p-38
+
+// rescale makes |t| 1, for p = 2, and returns the factor.
+func (l *PUMMA[T]) rescale() float64 {
+	f := 1 / math.Sqrt(l.sum.Hi)
+	vecmath.Scal(l.u.v, f)
+	l.c /= f
+	l.sumAnew()
+	l.measureSparse()
+	return f
+}
+
+// setSparse sets x to example i of b.
+func setSparse[T learner.Float](x *sparseExample, b *engine.Block[T], i int) {
+	idx, val := b.Sparse(i)
+	val = val[:len(idx)]
+	to, as := slices.Grow(x.idx[:0], len(idx))[:len(idx)],
+		slices.Grow(x.val[:0], len(idx))[:len(idx)]
+	n := 0
+	for k, v := range val {
+		to[n], as[n] = idx[k], float64(v)
+		if v != 0 {
+			n++
+		}
+	}
+	x.idx, x.val = to[:n], as[:n]
+	x.sq = vecmath.SumSq(x.val)
+}
+
+// difference sets half to z/2 and at to its features, with room for one more in what goes with
+// them.
+func (l *PUMMA[T]) difference(other *sparseExample, y float64) (zero bool) {
+	x, o := &l.onX, other
+	l.at, l.half = l.at[:0], l.half[:0]
+	most := len(x.idx) + len(o.idx)
+	at, half := slices.Grow(l.at, most)[:most], slices.Grow(l.half, most)[:most]
+	n, i, k := 0, 0, 0
+	xi, xv, oi, ov := x.idx, x.val[:len(x.idx)], o.idx, o.val[:len(o.idx)]
+	for i < len(xi) && k < len(oi) { // without branches, which nothing predicts
+		first, last := int64(xi[i]-oi[k])>>63, int64(oi[k]-xi[i])>>63 // all bits where only x
+		at[n] = min(xi[i], oi[k])                                     // has it, where only o has
+		half[n] = math.Float64frombits(math.Float64bits(xv[i])&^uint64(last)) -
+			math.Float64frombits(math.Float64bits(ov[k])&^uint64(first))
+		i, k, n = i+1+int(last), k+1+int(first), n+1
+	}
+	n += copy(at[n:], xi[i:])
+	copy(half[n-len(xi)+i:], xv[i:])
+	for ; k < len(oi); k++ {
+		at[n], half[n] = oi[k], -ov[k]
+		n++
+	}
+	l.at, l.half, zero = at[:n], half[:n], true
+	for k, v := range l.half {
+		l.half[k] = float64(float64(0.5*y) * v)
+		zero = zero && v == 0
+	}
+	n++
+	room := [...]*[]float64{&l.along, &l.from.v, &l.toward.v, &l.from.r, &l.toward.r}
+	for k, v := range room {
+		if k < 3 || l.p > 2 {
+			*v = slices.Grow((*v)[:0], n)[:n]
+		}
+	}
+	return zero
+}
+
+// term returns |t_j|^p.
+func (l *PUMMA[T]) term(j int32) float64 {
+	t := l.u.v[j]
+	if l.p == 2 {
+		return float64(t * t)
+	}
+	return float64(l.w[j] * t)
+}
+
+// gather sets from to u where z may not be 0, and takes its terms off rest.
+func (l *PUMMA[T]) gather(rest *primal.Sum) {
+	top, terms := rest.Hi, l.toward.v[:len(l.at)]
+	for k, j := range l.at {
+		t := l.u.v[j]
+		l.from.r[k] = 0
+		if t != 0 {
+			l.from.r[k] = l.w[j] / t
+		}
+		l.from.v[k], terms[k] = float64(l.c*t), -l.term(j)
+	}
+	rest.AddAll(terms)
+	s2 := l.to.square.Of(top)
+	l.from.k, l.from.norm2 = s2/top, float64(float64(l.c*l.c)*s2)
+}
+
+// restOf adds up the terms where z is 0.
+func (l *PUMMA[T]) restOf() (rest primal.Sum) {
+	at, n := l.at, 0
+	for j := range int32(len(l.u.v)) {
+		if len(at) > 0 && at[0] == j {
+			at = at[1:]
+		} else if l.u.v[j] != 0 {
+			rest.Add(l.term(j))
+			n++
+		}
+	}
+	rest.Changed(n, rest.Hi)
+	return rest
+}
+
+// lump makes the features where z is 0, whose |t_j|^p add up to rest, the last of from, and sets
+// along to d.
+func (l *PUMMA[T]) lump(rest float64) {
+	n := len(l.at)
+	rest = max(0, rest)
+	l.from.v[n] = float64(l.c * l.to.root.Of(rest))
+	l.from.r[n] = l.to.rest.Of(rest)
+	for k, h := range l.half {
+		l.along[k] = h - l.from.v[k]
+	}
+	l.along[n] = -l.from.v[n]
+}
+
+// place puts toward into t after a step tau, with rest the sum of the other terms.
+func (l *PUMMA[T]) place(rest *primal.Sum, tau float64) {
+	n := len(l.at)
+	c, top := l.c, maxAbs(l.toward.v)
+	if tau < 1 {
+		c = float64(c * (1 - tau))
+	}
+	if r := top / c; !(r <= l.most && float64(r*l.most) >= 1) {
+		f := c / top
+		for j := range l.u.v {
+			l.u.v[j] *= f
+		}
+		for k, j := range l.at {
+			l.u.v[j] = l.toward.v[k] / top
+		}
+		l.c = top
+		l.sumAnew()
+		return
+	}
+	l.c = c
+	terms, inverse := l.along[:n], 1/c
+	for k, j := range l.at {
+		t := float64(l.toward.v[k] * inverse)
+		l.u.v[j], terms[k] = t, float64(t*t)
+		if l.p > 2 {
+			l.setTerm(j, t)
+			terms[k] = l.term(j)
+		}
+	}
+	rest.AddAll(terms)
+	l.sum = *rest
+}
+
+// setTerm sets t_j and its power.
+func (l *PUMMA[T]) setTerm(j int32, t float64) {
+	l.u.v[j] = t
+	if l.p > 2 {
+		l.w[j] = 0
+		if t != 0 {
+			l.w[j] = math.Copysign(l.to.less1.Of(math.Abs(t)), t)
+		}
+	}
+}
+
+// sumAnew makes the powers of t and S anew.
+func (l *PUMMA[T]) sumAnew() {
+	n := 0
+	l.sum = primal.Sum{}
+	if l.p == 2 {
+		for t := l.u.v; len(t) > 0; { // 32 numbers one after another are one of 32 partial sums
+			const run = 1024
+			n = min(len(t), run)
+			l.sum.Add(vecmath.SumSq(t[:n]))
+			t = t[n:]
+		}
+		l.sum.Off = float64(0x1p-47 * l.sum.Hi)
+		return
+	}
+	for j, t := range l.u.v {
+		l.setTerm(int32(j), t)
+		if t != 0 {
+			l.sum.Add(l.term(int32(j)))
+			n++
+		}
+	}
+	l.sum.Changed(n, l.sum.Hi)
+}
+
+// measureSparse sets |u|^2 and div of c and S.
+func (l *PUMMA[T]) measureSparse() {
+	if l.kept != keptPos|keptNeg {
+		l.norm2, l.div = 0, 1
+		return
+	}
+	s2 := l.to.square.Of(l.sum.Hi)
+	l.norm2 = float64(float64(l.c*l.c)*s2) + float64(l.m2*l.invC)
+	l.div = l.norm2 / l.c
+	if l.p > 2 && s2 > 0 {
+		l.div = l.norm2 / float64(l.c*(s2/l.sum.Hi))
+	}
+}
+
+// toSparse changes from the form after dense examples to that after sparse ones.
+func (l *PUMMA[T]) toSparse() {
+	if l.c > 0 {
+		return
+	}
+	l.onPos.take(l.pos)
+	l.onNeg.take(l.neg)
+	l.markBoth()
+	l.pos, l.neg, l.x, l.d, l.v, l.u.r = nil, nil, nil, nil, dualPoint{}, nil
+	l.c = 1
+	if l.p == 2 {
+		l.w = nil
+	}
+	if top := maxAbs(l.u.v); top > 0 {
+		l.c = top
+		for j := range l.u.v {
+			l.u.v[j] /= top
+		}
+	}
+	l.sumAnew()
+	l.measureSparse()
+}
+
+// toDense changes from the form after sparse examples to that after dense ones.
+func (l *PUMMA[T]) toDense() {
+	if l.c == 0 {
+		return
+	}
+	c := l.c
+	l.c, l.div, l.sum = 0, 1, primal.Sum{}
+	l.grow(len(l.u.v))
+	for j := range l.u.v {
+		l.u.v[j] = float64(c * l.u.v[j])
+	}
+	clear(l.w)
+	l.onPos.spread(l.pos)
+	l.onNeg.spread(l.neg)
+	if l.kept == keptPos|keptNeg {
+		l.u.measure(&l.to)
+		l.norm2 = l.u.norm2 + float64(l.m2*l.invC)
+		l.u.hypothesis(l.w, l.norm2)
+	}
+}
+
+// take sets e to the non-zeros of x.
+func (e *sparseExample) take(x []float64) {
+	e.idx, e.val = e.idx[:0], e.val[:0]
+	for j, v := range x {
+		if v != 0 {
+			e.idx, e.val = append(e.idx, int32(j)), append(e.val, v)
+		}
+	}
+	e.sq = vecmath.SumSq(e.val)
+}
+
+// markBoth makes the marks of xpos and xneg.
+func (l *PUMMA[T]) markBoth() {
+	l.marks = [2]featureMarks{}
+	l.marks[side(1)].set(&l.onPos, true)
+	l.marks[side(-1)].set(&l.onNeg, true)
+}
+
+// spread sets x to e.
+func (e *sparseExample) spread(x []float64) {
+	clear(x)
+	for n, j := range e.idx {
+		x[j] = e.val[n]
+	}
+}
+
+// sparseFields is the part of fields that is another one after sparse examples.
+func (l *PUMMA[T]) sparseFields(c *learner.Codec, kept uint64, m2 float64) {
+	t := learner.Vector(c, "t", &l.u.v)
+	dim := len(t)
+	c.PerFeature("t", dim)
+	for _, e := range []struct {
+		name string
+		x    *sparseExample
+	}{{"pos", &l.onPos}, {"neg", &l.onNeg}} {
+		var x []float64
+		if c.Writing() {
+			x = make([]float64, dim)
+			e.x.spread(x)
+		}
+		x = learner.View(c, e.name, x)
+		c.Want(len(x) == dim, "tensor %q has %d elements, the others %d", e.name, len(x), dim)
+		c.Then(func() { e.x.take(x) })
+	}
+	scale := c.Scalar("scale", &l.c)
+	c.Want(scale > 0, "scalar %q is %v, want a number > 0", "scale", scale)
+	terms := 0.0
+	if c.Reading() {
+		for _, v := range t {
+			if l.p == 2 {
+				terms += float64(v * v)
+			} else if v != 0 {
+				terms += float64(l.to.less1.Of(math.Abs(v)) * math.Abs(v))
+			}
+		}
+	}
+	share := pummaShare
+	if l.p > 2 {
+		share = primal.HalfUlp
+	}
+	l.sum.Fields(c, "sum", terms, share)
+	if kept == keptPos|keptNeg {
+		norm2 := float64(float64(scale*scale)*l.to.square.Of(terms)) + float64(m2*l.invC)
+		c.Want(norm2 > 0 && norm2 <= math.MaxFloat64, "tensor %q has length %v", "t",
+			math.Sqrt(norm2))
+	}
+	c.Part(learner.CutPrefix, &l.cut, margin.CheckPassCut)
+	c.Then(func() {
+		l.pos, l.neg, l.x, l.d, l.v, l.u.r = nil, nil, nil, nil, dualPoint{}, nil
+		if l.w = nil; l.p > 2 {
+			l.w = make([]float64, dim)
+		}
+		for j, v := range l.u.v {
+			l.setTerm(int32(j), v)
+		}
+		l.markBoth()
+		l.measureSparse()
+	})
+}
