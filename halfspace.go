@@ -427,6 +427,13 @@ func newHypothesis(p *model.Prep) *hypothesis {
 	return h
 }
 
+// columns reports whether each example has all features: as its format has, or as those had that
+// its features were scaled by, where 0 is a value like others and no feature that is missing.
+func (h *hypothesis) columns() bool {
+	k := h.prep.Scaling
+	return h.dense || k != nil && k.Columns && !h.prep.Words()
+}
+
 // check panics where there is no model.
 func (h *hypothesis) check() {
 	if h == nil {
@@ -683,7 +690,8 @@ func (h *hypothesis) reading() dataset.Options {
 	return o
 }
 
-// Row is an example in the making: features that are not set are 0. It is for the Model that made
+// Row is an example in the making: features that are not set are 0, which a model that has scaled
+// columns takes to their scale as it does other values. It is for the Model that made
 // it, for its Snapshots, and for models whose features have the same names and numbers, as one that
 // was saved and loaded; others refuse it with ErrFeature. One goroutine at a time may use it.
 type Row struct {

@@ -325,7 +325,7 @@ func normalise[T engine.Float](h *hypothesis, row []T) {
 func (w *work[T]) example(h *hypothesis, r *Row, learn bool) *engine.Block[T] {
 	b := &w.b
 	b.Reset()
-	if h.dense {
+	if h.columns() {
 		row := w.spread(h, r)
 		scale(h, row, nil, nil, learn)
 		normalise(h, row)
@@ -371,8 +371,12 @@ func (w *work[T]) beginRow(h *hypothesis) (first int) {
 
 // spread makes a dense example.
 func (w *work[T]) spread(h *hypothesis, r *Row) []T {
-	b := &w.b
-	b.Dim = h.prep.Dim + h.bias
+	b, dim := &w.b, h.prep.Dim
+	if n := len(r.idx); n > 0 {
+		dim = max(dim, int(r.idx[n-1])+1)
+	}
+	b.Ptr, b.Idx, b.Val = nil, b.Idx[:0], b.Val[:0]
+	b.Dim = dim + h.bias
 	b.Stride = format.Stride(b.Dim)
 	if cap(b.X) < b.Stride {
 		b.X = engine.Aligned[T](b.Stride)

@@ -518,3 +518,81 @@ func TestNewScale(t *testing.T) {
 		t.Error("scale auto, of which nothing can be found")
 	}
 }
+
+// TestRowOfScaledColumns: of a model that has scaled the columns of dense rows, a Row of the
+// features that are not 0 is scored and learned as the dense row, to the bit; also by a model that
+// was saved, and with a feature that no row had before.
+func TestRowOfScaledColumns(t *testing.T) {
+	ctx := context.Background()
+	for _, data := range []halfspace.Data{{Scale: "std"}, {Scale: "maxabs", Bias: "append"},
+		{Scale: "std", Bias: "append", Normalize: "unit"}} {
+		for _, precision := range []string{"f32", "f64"} {
+			rows, _ := someRows(300, 2, false, true)
+			for i := range rows.F64 {
+				if rows.F64[i] != 0 {
+					rows.F64[i] += 3 // so that 0 is far from the mean
+				}
+			}
+			m, err := halfspace.New(halfspace.Options{Learner: "pa", Precision: precision,
+				Data: data})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.LearnRows(ctx, rows); err != nil {
+				t.Fatal(err)
+			}
+			copyOf := func() *halfspace.Model {
+				var b bytes.Buffer
+				if err := m.Encode(&b); err != nil {
+					t.Fatal(err)
+				}
+				again, err := halfspace.Decode(b.Bytes())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return again
+			}
+			want := make([]float64, rows.N)
+			if err := m.ScoreRows(rows, want); err != nil {
+				t.Fatal(err)
+			}
+			one, many := copyOf(), copyOf()
+			for i := range 50 {
+				sparse := func(m *halfspace.Model) *halfspace.Row {
+					r := m.Row()
+					for j, v := range rows.F64[i*rows.Dim:][:rows.Dim] {
+						if v != 0 {
+							r.At(j, v)
+						}
+					}
+					return r
+				}
+				for _, from := range []*halfspace.Model{m, copyOf()} {
+					if got, err := from.Score(sparse(from)); err != nil || got != want[i] {
+						t.Fatalf("%+v, %s: row %d has score %v, %v, want %v", data, precision, i,
+							got, err, want[i])
+					}
+				}
+				next := *rows
+				next.N, next.F64 = 1, rows.F64[i*rows.Dim:][:rows.Dim]
+				next.Labels = rows.Labels[i:][:1]
+				if _, err := many.LearnRows(ctx, &next); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := one.LearnOne(sparse(one), rows.Names[rows.Labels[i]]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var a, b bytes.Buffer
+			if err := errors.Join(one.Encode(&a), many.Encode(&b)); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(a.Bytes(), b.Bytes()) {
+				t.Errorf("%+v, %s: LearnOne is not LearnRows", data, precision)
+			}
+			if f, err := m.Score(m.Row().At(rows.Dim+5, 1)); err != nil || f-f != 0 {
+				t.Errorf("a feature that is new: %v, %v", f, err)
+			}
+		}
+	}
+}

@@ -88,7 +88,8 @@ type Contest struct {
 // Compare has learners, or models, predict the same examples, and says how they differ: by
 // McNemar's test, by Student's paired test over batches, and of three or more by Cochran's Q. The
 // examples are read once, in a pass that a stream of any length will do for, and standard input
-// too, in the order that Tune says. Results depend on the contest and the data alone, not on Threads.
+// too, in the order that Tune says. Results depend on the contest and the data alone, not on
+// Threads.
 //
 // Errors are those of Run, and of kind ErrModel for models that don't belong together; one that a
 // single learner meets is its Standing's Failed. Cost: reading once, predicting and learning of

@@ -88,8 +88,9 @@ type Tuned struct {
 // By Progressive all settings learn side by side in one pass, which a stream of any length will do
 // for, and standard input too. Epochs then count for the model that is written, and learners that
 // must see a whole data set can't be judged. Its order is that of a Run's first pass: a fresh one
-// where Shuffle says so, or where a setting leaves Epochs to data that are few. ByFolds reads the examples into memory, and each
-// setting is trained on each fold's rest as its Options say; see CrossValidate.
+// where Shuffle says so, or where a setting leaves Epochs to data that are few. ByFolds reads the
+// examples into memory, and each setting is trained on each fold's rest as its Options say; see
+// CrossValidate.
 //
 // The best setting is the one with the fewest errors, of several the first. Where the first
 // Options name a Model it is written as Run would write it, to the byte: if the pass was such a run
