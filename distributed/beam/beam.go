@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/spf13/pflag"
@@ -121,6 +122,9 @@ func Train(ctx context.Context, way string, n int, state string, o training.Opti
 		sdk.Init()
 		slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr,
 			&slog.HandlerOptions{Level: slog.LevelError})))
+	}
+	if *jobopts.WorkerBinary == "" && !strings.EqualFold(*jobopts.EnvironmentType, "docker") {
+		*jobopts.WorkerBinary = os.DevNull // it is where the environment says, and needn't be sent
 	}
 	p, s := sdk.NewPipelineWithRoot()
 	parts := sdk.Reshuffle(s, sdk.CreateList(s, j.Parts))

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+
+	"github.com/halfspace-ml/halfspace/internal/realdata"
+)
+
+const shared = "../../../../../shared/data" // the public data, beside the repository
+
+// TestMain is the command, or Prism, in processes that tests start.
+func TestMain(m *testing.M) {
+	switch kind, port, _ := strings.Cut(os.Getenv("HALFSPACE_TEST_AS"), " "); kind {
+	case "command":
+		os.Exit(run())
+	case "prism":
+		n, _ := strconv.Atoi(port)
+		// What workers are started with, they set themselves.
+		os.Unsetenv("HALFSPACE_TEST_AS")
+		if _, err := prism.CreateJobServer(context.Background(), prism.Options{Port: n}); err != nil {
+			panic(err)
+		}
+		select {}
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// server is a Prism in a process of its own.
+type server struct {
+	port int
+	cmd  *exec.Cmd
+	said *bytes.Buffer
+}
+
+// newServer starts one.
+func newServer(t testing.TB) *server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{port: l.Addr().(*net.TCPAddr).Port, said: &bytes.Buffer{}}
+	l.Close()
+	s.cmd = exec.Command(os.Args[0])
+	s.cmd.Env = append(os.Environ(), fmt.Sprint("HALFSPACE_TEST_AS=prism ", s.port))
+	s.cmd.Stderr, s.cmd.Stdout = s.said, s.said
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.kill)
+	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		c, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", s.port))
+		if err == nil {
+			c.Close()
+			return s
+		}
+		if time.Since(begin) > time.Minute {
+			t.Fatal("no Prism")
+		}
+	}
+}
+
+func (s *server) kill() {
+	s.cmd.Process.Kill()
+	s.cmd.Wait()
+}
+
+// flags have a job run on it: with workers in the process of the command, or in processes that it
+// starts, which have these variables of the environment.
+func (s *server) flags(kind string, env ...string) []string {
+	f := []string{"--runner", "prism", "--endpoint", fmt.Sprint("localhost:", s.port),
+		"--environment_type", kind}
+	if kind == "PROCESS" {
+		vars := map[string]string{"HALFSPACE_TEST_AS": "command"}
+		for _, e := range env {
+			name, value, _ := strings.Cut(e, "=")
+			vars[name] = value
+		}
+		config, _ := json.Marshal(map[string]any{"command": os.Args[0], "env": vars})
+		f = append(f, "--environment_config", string(config))
+	}
+	return f
+}
+
+// process is one that can be started.
+func process(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "HALFSPACE_TEST_AS=command")
+	return cmd
+}
+
+// halfspace runs the command; want is its exit code, -1 any.
+func halfspace(t testing.TB, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	cmd := process(args...)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	code := 0
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
+		code = e.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if want >= 0 && code != want {
+		t.Fatalf("%v: exit code %d, want %d\n%s%s", args, code, want, &out, &said)
+	}
+	return out.String(), said.String()
+}
+
+// result is what is compared of a run.
+type result struct {
+	SHA256      string  `json:"model_sha256"`
+	Progressive float64 `json:"progressive_error"`
+}
+
+func content(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// away learns with --by and returns what came of it.
+func away(t testing.TB, dir, state string, workers int, args ...string) result {
+	t.Helper()
+	out, _ := halfspace(t, 0, append([]string{"train", "--json", "--workers", strconv.Itoa(workers),
+		"--state", filepath.Join(dir, state), "-m", filepath.Join(dir, state+".model")}, args...)...)
+	var r result
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return r
+}
+
+// rows writes n examples of so many classes to a file, sparse or dense, of ones or of numbers.
+func rows(t testing.TB, dir string, n, classes int, dense bool) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(n), uint64(classes)))
+	var b strings.Builder
+	for range n {
+		class := r.IntN(classes)
+		if classes == 2 {
+			class = 2*class - 1
+		}
+		fmt.Fprint(&b, class)
+		for j := range 20 {
+			near := (j+5*class+20)%20 < 8 // so that there is something to learn
+			switch {
+			case dense:
+				v := r.NormFloat64()
+				if near {
+					v++
+				}
+				fmt.Fprintf(&b, " %d:%.4g", j+1, v)
+			case r.IntN(10) < 2 || near && r.IntN(3) == 0:
+				fmt.Fprintf(&b, " %d:1", j+1)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	name := filepath.Join(dir, fmt.Sprintf("%d-%d-%v.svm", n, classes, dense))
+	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// a9a is the public file, if it is there.
+func a9a(t *testing.T) string {
+	if os.Getenv("HALFSPACE_DATA") == "" {
+		dir, err := filepath.Abs(shared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("HALFSPACE_DATA", dir)
+	}
+	return realdata.File(t, "a9a.gz")
+}
+
+// TestOneModel: whatever learns, and in however many parts, the model is that of one process, to
+// the byte, and so is its progressive error.
+func TestOneModel(t *testing.T) {
+	s := newServer(t)
+	loopback, processes := s.flags("LOOPBACK"), s.flags("PROCESS")
+	for _, c := range []struct {
+		name    string
+		classes int // 0 is a9a
+		dense   bool
+		plain   bool // with train --shard and merge
+		workers []int
+		on      [][]string // which of the places to learn take part, one a number of workers
+		args    string
+	}{
+		{"perceptron", 2, false, true, []int{2, 8, 4, 3, 2}, [][]string{nil, nil, loopback, processes,
+			s.flags("PROCESS", "HALFSPACE_IMPL=generic")}, ""},
+		{"pa", 2, true, true, []int{5, 3}, [][]string{nil, loopback},
+			"--base pa --precision f64"},
+		{"alma", 2, false, false, []int{8, 2}, [][]string{nil, processes},
+			"--base alma --precision f64 --epochs 3 --shuffle"},
+		{"vote", 2, true, false, []int{8}, [][]string{{"--runner", "direct"}},
+			"--combine vote --epochs 3 --shuffle"},
+		{"classes", 10, false, true, []int{2, 4}, [][]string{nil, processes}, ""},
+		{"a9a", 0, false, false, []int{4}, [][]string{processes}, "--bias append --normalize unit"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var file string
+			dir := t.TempDir()
+			if c.classes == 0 {
+				if testing.Short() {
+					t.Skip("short")
+				}
+				file = a9a(t)
+			} else {
+				t.Parallel()
+				file = rows(t, dir, 1500, c.classes, c.dense)
+			}
+			args := append(strings.Fields("--members 512 --tau 0.1 "+c.args), file)
+			one := filepath.Join(dir, "one.model")
+			out, _ := halfspace(t, 0, append([]string{"train", "--json", "-m", one}, args...)...)
+			var want result
+			if err := json.Unmarshal([]byte(out), &want); err != nil || want.SHA256 == "" ||
+				want.Progressive <= 0 || want.Progressive > 0.8 {
+				t.Fatalf("%v %+v\n%s", err, want, out)
+			}
+			ways := len(c.on)
+			if testing.Short() {
+				ways = min(ways, 2)
+			}
+			for i, on := range c.on[:ways] {
+				got := away(t, dir, fmt.Sprint("state", i), c.workers[i],
+					append(append([]string{"--by", "members"}, on...), args...)...)
+				if got != want {
+					t.Errorf("%d parts on %v: %+v, want %+v", c.workers[i], on, got, want)
+				}
+				if !bytes.Equal(content(t, filepath.Join(dir, fmt.Sprint("state", i, ".model"))),
+					content(t, one)) {
+					t.Errorf("%d parts on %v: other bytes", c.workers[i], on)
+				}
+			}
+			if !c.plain {
+				return
+			}
+			for n := 2; n <= 4; n++ {
+				if got := plain(t, dir, n, args, file); got != want {
+					t.Errorf("%d parts by train --shard: %+v, want %+v", n, got, want)
+				}
+			}
+		})
+	}
+}
+
+// plain learns n parts by commands, and joins them.
+func plain(t *testing.T, dir string, n int, args []string, file string) (r result) {
+	t.Helper()
+	merge := []string{"merge", "--json", "-m", filepath.Join(dir, "merged"), "--data", file}
+	for k := 1; k <= n; k++ {
+		m, trace := filepath.Join(dir, fmt.Sprint("m", k)), filepath.Join(dir, fmt.Sprint("t", k))
+		halfspace(t, 0, append([]string{"train", "-q", "--shard", fmt.Sprintf("%d/%d", k, n), "-m",
+			m, "--trace", trace}, args...)...)
+		merge = append(merge, m, "--trace", trace)
+	}
+	out, _ := halfspace(t, 0, merge...)
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
