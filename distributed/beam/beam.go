@@ -9,20 +9,25 @@ package beam
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"reflect"
 	"regexp"
 	"strings"
+	"time"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/distributed/beam/work"
@@ -110,35 +115,113 @@ func received(text string) *command.Failure {
 	return f
 }
 
+// Runner has a pipeline do work. It is for one run of a process.
+type Runner struct {
+	patience time.Duration
+}
+
 // Train learns o in n parts, cut that way, in the folder state: command.Elsewhere.Train.
-func Train(ctx context.Context, way string, n int, state string, o training.Options) (
+func (r *Runner) Train(ctx context.Context, way string, n int, state string, o training.Options) (
 	*command.Merged, error) {
 	to := o.Model
 	j, err := work.Cut(way, state, n, o)
 	if err != nil {
 		return nil, err
 	}
+	d, err := r.do(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return j.Write(d, to)
+}
+
+// do has a runner do the job.
+func (r *Runner) do(ctx context.Context, j *work.Job) (work.Done, error) {
+	name, err := runner()
+	if err != nil {
+		return work.Done{}, err
+	}
 	if !sdk.Initialized() {
 		sdk.Init()
 		slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr,
-			&slog.HandlerOptions{Level: slog.LevelError})))
+			&slog.HandlerOptions{Level: slog.LevelError + 1}))) // errors come back
 	}
 	if *jobopts.WorkerBinary == "" && !strings.EqualFold(*jobopts.EnvironmentType, "docker") {
 		*jobopts.WorkerBinary = os.DevNull // it is where the environment says, and needn't be sent
+	}
+	if *jobopts.JobName == "" { // by which it is found, to be cancelled
+		*jobopts.JobName = "halfspace-" + strings.ToLower(rand.Text())
 	}
 	p, s := sdk.NewPipelineWithRoot()
 	parts := sdk.Reshuffle(s, sdk.CreateList(s, j.Parts))
 	learned := sdk.GroupByKey(s, sdk.ParDo(s, &learnFn{}, parts))
 	sdk.ParDo(s, &joinFn{Whole: j.Whole.Encode()}, learned)
-	if _, err := sdk.Run(ctx, runner(), p); err != nil {
-		return nil, failed(err, state)
+	alive, end := r.watch(ctx, j)
+	_, err = sdk.Run(alive, name, p)
+	cause := context.Cause(alive)
+	end()
+	if err != nil && cause != nil {
+		cancelJob()
+		err = cause
 	}
-	// What the last step has emitted is in the folder, too.
-	d, err := j.Whole.Taken()
 	if err != nil {
-		return nil, err
+		return work.Done{}, failed(err, j.Whole.State)
 	}
-	return j.Write(d, to)
+	return j.Whole.Taken() // what the last step has emitted is in the folder, too
+}
+
+// watch returns a context that ends when nobody has been at the job for as long as r is patient.
+// Prism waits for ever for a worker that was killed between two bundles, or before its first.
+func (r *Runner) watch(ctx context.Context, j *work.Job) (_ context.Context, end func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if r.patience <= 0 {
+		return ctx, func() { cancel(nil) }
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		t := time.NewTicker(max(r.patience/20, 10*time.Millisecond))
+		defer t.Stop()
+		last, since := j.Pulse(), time.Now()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+			}
+			if now := j.Pulse(); now != last {
+				last, since = now, time.Now()
+			} else if time.Since(since) > r.patience {
+				cancel(fmt.Errorf("no worker has shown itself for %v (--patience)", r.patience))
+				return
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil); <-ended }
+}
+
+// cancelJob has the runner end the job, if it can be reached.
+func cancelJob() {
+	if *jobopts.Endpoint == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	cc, err := grpcx.Dial(ctx, *jobopts.Endpoint, 5*time.Second)
+	if err != nil {
+		return
+	}
+	defer cc.Close()
+	c := jobpb.NewJobServiceClient(cc)
+	jobs, err := c.GetJobs(ctx, &jobpb.GetJobsRequest{})
+	if err != nil {
+		return
+	}
+	for _, info := range jobs.GetJobInfo() {
+		if info.GetJobName() == *jobopts.JobName {
+			c.Cancel(ctx, &jobpb.CancelJobRequest{JobId: info.GetJobId()})
+		}
+	}
 }
 
 // failed is the error of a job.
@@ -146,16 +229,35 @@ func failed(err error, state string) error {
 	if f := received(err.Error()); f != nil {
 		return f
 	}
-	return &command.Failure{Code: 1, Text: "beam: " + strings.TrimSpace(err.Error()),
+	text := strings.ReplaceAll(err.Error(), "caused by:", "")
+	return &command.Failure{Code: 1, Text: "beam: " + strings.Join(strings.Fields(text), " "),
 		Next: "What is learned by now stays in " + state + ": the same command goes on there."}
 }
 
-// runner is the one that was asked for, else Prism in this process.
-func runner() string {
-	if *runners.Runner == "" {
-		return "prism"
+// runner is the one that was asked for, else Prism in this process, if it can be reached.
+func runner() (string, error) {
+	name := *runners.Runner
+	switch name {
+	case "":
+		name = "prism"
+	case "direct", "prism", "PrismRunner", "flink", "FlinkRunner", "universal", "portable",
+		"PortableRunner":
+	default:
+		return "", &command.Failure{Code: 2, Text: "--runner " + name + ": no such runner",
+			Next: "direct works in this process, and prism, too, without --endpoint; flink and " +
+				"universal are whatever takes jobs at --endpoint."}
 	}
-	return *runners.Runner
+	if at := *jobopts.Endpoint; at != "" && name != "direct" {
+		// The SDK tries for two minutes.
+		c, err := net.DialTimeout("tcp", at, 10*time.Second)
+		if err != nil {
+			return "", &command.Failure{Code: 1, Text: "--endpoint " + at + ": " + err.Error(),
+				Next: "Start the runner's job service there, or name another. What was learned " +
+					"before stays: the same command goes on there."}
+		}
+		c.Close()
+	}
+	return name, nil
 }
 
 // shown are the flags of Beam that help shows.
@@ -163,7 +265,9 @@ var shown = []string{"runner", "endpoint", "environment_type", "environment_conf
 	"parallelism", "experiments"}
 
 // Flags adds those of Beam to the command's.
-func Flags(fs *pflag.FlagSet) {
+func (r *Runner) Flags(fs *pflag.FlagSet) {
+	fs.DurationVar(&r.patience, "patience", 10*time.Minute, "with --by: give up when no worker "+
+		"has shown itself for so long; 0s is never")
 	flag.VisitAll(func(f *flag.Flag) {
 		if strings.HasPrefix(f.Name, "test.") || fs.Lookup(f.Name) != nil {
 			return

@@ -6,6 +6,7 @@ require (
 	github.com/apache/beam/sdks/v2 v2.77.0
 	github.com/halfspace-ml/halfspace v0.0.0
 	github.com/spf13/pflag v1.0.10
+	go.uber.org/goleak v1.3.0
 )
 
 require (

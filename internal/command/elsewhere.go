@@ -88,7 +88,8 @@ func partError(err error) error {
 		case training.ErrModel:
 			code, next = codeModel, strings.TrimSpace(next+" Remove it, and its part begins anew.")
 		case training.ErrChanged:
-			code = codeData
+			next, _, _ = strings.Cut(next, " To learn others")
+			code, next = codeData, next+" Or learn them anew: name another folder with --state."
 		case training.ErrSave:
 			next = upper(kept) + ", once there is room. " + next
 		default:

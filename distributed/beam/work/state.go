@@ -11,9 +11,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -21,13 +23,15 @@ import (
 //
 //	KEY/            a piece that is done: its files, and done.json, which says what they are
 //	KEY.try-NAME/   one that somebody is at, or was at when it was killed
+//	KEY.copy-NAME/  a copy of a try, until it is whole and becomes one itself
 //	log             a line for each try: what it began with, and what came of it
 //
 // A try becomes the piece by being renamed, so that what has the name is whole. A process writes in
 // tries of its own alone: of others it takes copies.
 const (
-	tryMark = ".try-"
-	logFile = "log"
+	tryMark  = ".try-"
+	copyMark = ".copy-"
+	logFile  = "log"
 )
 
 // damaged is an error of a file in the state, which is to be removed with its folder.
@@ -46,21 +50,78 @@ func (p *Piece) once(begun func(from, to string) (int64, error), do func(dir str
 	if err != nil {
 		return Done{}, err
 	}
-	behind, err := p.takeOver(begun, dir)
+	defer beats(dir)()
+	from, behind, err := p.takeOver(begun, dir)
+	saved := savedAt(dir)
 	if err == nil {
 		p.log(dir, "begun behind %d examples", behind)
 		if err = do(dir); err == nil {
-			return p.finish(dir)
+			var d Done
+			if d, err = p.finish(dir); err == nil {
+				return d, nil
+			}
 		}
+	}
+	p.log(dir, "failed: %v", err)
+	if savedAt(dir).Equal(saved) { // it has nothing that others don't have
+		os.RemoveAll(dir)
 	}
 	// Whoever did it meanwhile has removed all tries.
 	if d, e := p.taken(); e == nil && d != nil {
 		os.RemoveAll(dir)
 		return *d, nil
 	}
-	p.log(dir, "failed: %v", err)
-	os.Remove(dir) // if nothing is in it
+	if behind > 0 && errors.Is(err, shard.ErrTraceFile) {
+		err = damaged(filepath.Join(from, traceFile+openEnd), err)
+	}
 	return Done{}, err
+}
+
+// savedAt is when a try has last written a model; the zero time is never.
+func savedAt(dir string) time.Time {
+	info, err := os.Stat(filepath.Join(dir, ModelFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// beat is how often a try shows that its process lives.
+const beat = time.Second
+
+// beats has the folder's time change until end is called.
+func beats(dir string) (end func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for t := time.NewTicker(beat); ; {
+			select {
+			case now := <-t.C:
+				os.Chtimes(dir, now, now) // it may be gone: see once
+			case <-done:
+				t.Stop()
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// Pulse is a text that is another one, each time, as long as somebody is at a piece of the job.
+func (j *Job) Pulse() string {
+	list, err := os.ReadDir(j.Whole.State)
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, e := range list {
+		key, _, _ := strings.Cut(e.Name(), tryMark)
+		if info, err := e.Info(); err == nil && (key == j.Whole.Key ||
+			slices.ContainsFunc(j.Parts, func(p Piece) bool { return p.Key == key })) {
+			fmt.Fprintln(&b, e.Name(), info.ModTime().UnixNano())
+		}
+	}
+	return b.String()
 }
 
 func (p *Piece) was(d *Done, err error) (Done, error) {
@@ -119,15 +180,16 @@ func (p *Piece) try() (string, error) {
 	return dir, os.Mkdir(dir, 0o777)
 }
 
-// tries are the folders of those that are or were at it.
-func (p *Piece) tries() ([]string, error) {
+// beside are the folders of the piece that have a mark behind its name: of those that are or were
+// at it, or copy what others have.
+func (p *Piece) beside(mark string) ([]string, error) {
 	list, err := os.ReadDir(p.State)
 	if err != nil {
 		return nil, err
 	}
 	var dirs []string
 	for _, e := range list {
-		if strings.HasPrefix(e.Name(), p.Key+tryMark) {
+		if strings.HasPrefix(e.Name(), p.Key+mark) {
 			dirs = append(dirs, filepath.Join(p.State, e.Name()))
 		}
 	}
@@ -135,39 +197,39 @@ func (p *Piece) tries() ([]string, error) {
 }
 
 // takeOver copies what the furthest of other tries has learned.
-func (p *Piece) takeOver(begun func(from, to string) (int64, error), dir string) (int64, error) {
+func (p *Piece) takeOver(begun func(from, to string) (int64, error), dir string) (furthest string,
+	best int64, err error) {
 	if begun == nil {
-		return 0, nil
+		return "", 0, nil
 	}
-	dirs, err := p.tries()
+	dirs, err := p.beside(tryMark)
 	if err != nil {
-		return 0, err
+		return "", 0, err
 	}
-	var best int64
 	for _, from := range dirs {
 		if from == dir {
 			continue
 		}
-		to := dir + ".of"
+		to := strings.Replace(dir, tryMark, copyMark, 1)
 		if err := os.Mkdir(to, 0o777); err != nil {
-			return 0, err
+			return "", 0, err
 		}
 		n, err := begun(from, to)
 		if err == nil && n > best {
 			if err = os.RemoveAll(dir); err == nil {
 				err = os.Rename(to, dir)
 			}
-			best = n
+			furthest, best = from, n
 		}
 		os.RemoveAll(to)
 		if err != nil {
 			if _, gone := os.Stat(from); gone != nil { // with all that was in it
 				continue
 			}
-			return 0, err
+			return "", 0, err
 		}
 	}
-	return best, nil
+	return furthest, best, nil
 }
 
 // finish says what the files of the try are, and gives it the piece's name.
@@ -216,11 +278,13 @@ func (p *Piece) finish(dir string) (Done, error) {
 		s.Close()
 	}
 	p.log(dir, "done")
-	dirs, err := p.tries()
-	for _, dir := range dirs {
-		os.RemoveAll(dir)
+	for _, mark := range []string{tryMark, copyMark} {
+		dirs, _ := p.beside(mark) // what is left over does no harm
+		for _, dir := range dirs {
+			os.RemoveAll(dir)
+		}
 	}
-	return d, err
+	return d, nil
 }
 
 // fileOf reads a file for what is said of it.

@@ -17,7 +17,8 @@ func run() int {
 	if beam.Worker(os.Args[1:]) {
 		return 0
 	}
-	e := command.Elsewhere{Flags: beam.Flags, Train: beam.Train}
+	r := &beam.Runner{}
+	e := command.Elsewhere{Flags: r.Flags, Train: r.Train}
 	for _, w := range work.Ways() {
 		e.Ways = append(e.Ways, command.Way{Name: w.Name, Summary: w.Summary})
 	}

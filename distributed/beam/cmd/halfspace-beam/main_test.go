@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 		n, _ := strconv.Atoi(port)
 		// What workers are started with, they set themselves.
 		os.Unsetenv("HALFSPACE_TEST_AS")
-		if _, err := prism.CreateJobServer(context.Background(), prism.Options{Port: n}); err != nil {
+		_, err := prism.CreateJobServer(context.Background(), prism.Options{Port: n})
+		if err != nil {
 			panic(err)
 		}
 		select {}
@@ -45,7 +46,6 @@ func TestMain(m *testing.M) {
 type server struct {
 	port int
 	cmd  *exec.Cmd
-	said *bytes.Buffer
 }
 
 // newServer starts one.
@@ -55,11 +55,10 @@ func newServer(t testing.TB) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{port: l.Addr().(*net.TCPAddr).Port, said: &bytes.Buffer{}}
+	s := &server{port: l.Addr().(*net.TCPAddr).Port}
 	l.Close()
 	s.cmd = exec.Command(os.Args[0])
 	s.cmd.Env = append(os.Environ(), fmt.Sprint("HALFSPACE_TEST_AS=prism ", s.port))
-	s.cmd.Stderr, s.cmd.Stdout = s.said, s.said
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,342 @@
+package work
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/halfspace-ml/halfspace/internal/command"
+	_ "github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rows writes n examples of a noisy halfspace to a file.
+func rows(t *testing.T, name string, n int, seed uint64) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	for range n {
+		label, side := "+1", 0
+		if r.IntN(2) == 0 {
+			label, side = "-1", 5
+		}
+		b.WriteString(label)
+		for j := range 20 {
+			if r.IntN(20) < 3+(j+side)%10/3 {
+				fmt.Fprintf(&b, " %d:1", j+1)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// options are a run of obpm over file, in parts that are saved often.
+func options(t *testing.T, file string) training.Options {
+	t.Helper()
+	o := training.Options{Learner: "obpm", Files: []string{file}, CheckpointEvery: "200",
+		Threads: 1, Epochs: 3, Shuffle: true,
+		Settings: map[string]any{"members": 300, "tau": 0.1}}
+	e, c, err := o.Entry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Learner, o.Config, o.Literal, o.Settings = e.Name, c, true, nil
+	return o
+}
+
+// whole learns all parts that are not done, joins them and returns the model.
+func whole(t *testing.T, j *Job) []byte {
+	t.Helper()
+	var done []Done
+	for i := range j.Parts {
+		done = append(done, learn(t, j.Parts[len(j.Parts)-1-i])) // in any order
+	}
+	d, err := Join(t.Context(), j.Whole, append(done, done[0])) // some twice
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "model")
+	m, err := j.Write(d, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Model != to || m.Examples == 0 || m.Errors == 0 {
+		t.Errorf("it is said %+v", m)
+	}
+	data, err := os.ReadFile(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// learn learns a part, which has been sent.
+func learn(t *testing.T, p Piece) Done {
+	t.Helper()
+	p, err := DecodePiece(p.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Learn(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err = DecodeDone(d.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func cut(t *testing.T, state string, n int, o training.Options) *Job {
+	t.Helper()
+	j, err := Cut("members", state, n, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// begin learns a part until it was saved, and stops.
+func begin(t *testing.T, p Piece) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			dirs, _ := filepath.Glob(filepath.Join(p.folder()+tryMark+"*", ModelFile))
+			if len(dirs) > 0 {
+				cancel()
+			}
+			time.Sleep(100 * time.Microsecond)
+		}
+	}()
+	var f *command.Failure
+	if _, err := Learn(ctx, p); !errors.As(err, &f) || f.Code != 130 {
+		t.Fatalf("%v was not stopped: %v", &p, err)
+	}
+	dirs, _ := filepath.Glob(p.folder() + tryMark + "*")
+	if len(dirs) != 1 {
+		t.Fatalf("tries: %v", dirs)
+	}
+	return dirs[0]
+}
+
+// TestOnce: what was begun is gone on with, what is done is taken, and any number may be at one
+// part at a time; the model is that of one process.
+func TestOnce(t *testing.T) {
+	dir := t.TempDir()
+	file := rows(t, filepath.Join(dir, "rows"), 3000, 1)
+	o := options(t, file)
+	one := o
+	one.Model = filepath.Join(dir, "one")
+	if _, err := training.Run(t.Context(), one, training.Env{}); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(one.Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(dir, "state")
+	j := cut(t, state, 3, o)
+	for _, p := range j.Parts {
+		begin(t, p)
+	}
+	if !bytes.Equal(whole(t, j), want) {
+		t.Error("another model")
+	}
+	if !bytes.Equal(whole(t, cut(t, state, 3, o)), want) {
+		t.Error("another model of parts that were done")
+	}
+	log, err := os.ReadFile(filepath.Join(state, logFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(log, []byte(" done\n")); n != 4 {
+		t.Errorf("%d pieces were done, want 4\n%s", n, log)
+	}
+	if bytes.Count(log, []byte("begun behind 0 ")) != 3+1 || bytes.Count(log, []byte("begun")) != 7 {
+		t.Errorf("parts were not gone on with\n%s", log)
+	}
+
+	// all at once
+	state = filepath.Join(dir, "crowd")
+	j = cut(t, state, 2, o)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			var done []Done
+			for _, p := range j.Parts {
+				d, err := Learn(t.Context(), p)
+				if err != nil {
+					t.Error(err)
+				}
+				done = append(done, d)
+			}
+			if _, err := Join(t.Context(), j.Whole, done); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if !bytes.Equal(whole(t, j), want) {
+		t.Error("another model")
+	}
+	if left, _ := filepath.Glob(filepath.Join(state, "*"+tryMark+"*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if other := cut(t, state, 2, options(t, rows(t, filepath.Join(dir, "more"), 3001, 1))); other.
+		Parts[0].Key == j.Parts[0].Key {
+		t.Error("other examples have the same name")
+	}
+}
+
+// TestBroken: what was cut off, is gone, or is of other examples is an error that names the part,
+// the file, and what to do; nothing is written.
+func TestBroken(t *testing.T) {
+	truncate := func(name string, n int64) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			if err := os.Truncate(filepath.Join(dir, name), n); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		begun  bool // it is of a part that is begun; else of one that is done
+		do     func(t *testing.T, dir string)
+		code   int
+		want   string
+		next   string
+		whole  bool // found by what joins
+		change bool // of the examples, after it
+	}{
+		{"model", true, truncate(ModelFile, 1000), 4, "/" + ModelFile + ": ", "rm -r ", false, false},
+		{"empty", true, truncate(ModelFile, 0), 4, "/" + ModelFile + ": ", "rm -r ", false, false},
+		{"trace", true, truncate(traceFile+openEnd, 40), 4, traceFile + openEnd, "rm -r ", false,
+			false},
+		{"examples", true, nil, 3, "/" + ModelFile + ": the examples are not those",
+			"/rows (", false, true},
+		{"done model", false, truncate(ModelFile, 1000), 4, "/" + ModelFile + ": ", "rm -r ", true,
+			false},
+		{"done trace", false, truncate(traceFile, 1000), 4, "/" + traceFile + ": ", "rm -r ", true,
+			false},
+		{"done", false, truncate(doneFile, 10), 4, doneFile, "rm -r ", false, false},
+		{"done examples", false, nil, 3, "", "The examples have changed", true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := rows(t, filepath.Join(dir, "rows"), 1500, 1)
+			before, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := options(t, file)
+			if c.name == "done examples" {
+				o.Epochs, o.Shuffle = 1, false
+			}
+			j := cut(t, filepath.Join(dir, "state"), 2, o)
+			p := j.Parts[1]
+			broken := p.folder()
+			var done []Done
+			if c.begun {
+				broken = begin(t, p)
+			} else {
+				done = append(done, learn(t, p))
+			}
+			if c.do != nil {
+				c.do(t, broken)
+			}
+			if c.change { // of the same length
+				i := bytes.LastIndex(before, []byte(":1"))
+				changed := bytes.Clone(before)
+				changed[bytes.LastIndexByte(before[:i], '\n')+1] ^= '+' ^ '-'
+				if err := os.WriteFile(file, changed, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.whole {
+				done = append(done, learn(t, j.Parts[0]))
+				_, err = Join(t.Context(), j.Whole, done)
+			} else {
+				_, err = Learn(t.Context(), p)
+			}
+			f := (*command.Failure)(nil)
+			if !errors.As(err, &f) {
+				t.Fatalf("no error: %v", err)
+			}
+			where := "part 2/2: "
+			if c.whole {
+				where = "joining 2 parts: "
+			}
+			if f.Code != c.code || !strings.HasPrefix(f.Text, where) ||
+				!strings.Contains(f.Text, c.want) || !strings.Contains(f.Next, c.next) {
+				t.Errorf("%d %s\n%s\nwant %d, %q and %q", f.Code, f.Text, f.Next, c.code, c.want,
+					c.next)
+			}
+			if d, err := j.Whole.taken(); d != nil || err != nil {
+				t.Errorf("there is a whole: %v %v", d, err)
+			}
+			// as it says
+			if c.change {
+				err = os.WriteFile(file, before, 0o600)
+			} else {
+				err = os.RemoveAll(broken)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.change && c.whole { // it was learned of the others
+				if err := os.RemoveAll(j.Parts[0].folder()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			whole(t, j)
+		})
+	}
+}
+
+// FuzzDecode: whatever comes is an error, or what is written again as it came.
+func FuzzDecode(f *testing.F) {
+	p := Piece{Way: "members", State: "/state", Key: "part", Number: 2, Parts: 3, Do: []byte("{}"),
+		With: []byte(`{"threads":1}`)}
+	d := Done{Number: 2, Folder: "part", Files: []File{{"model", 1 << 40, "ab"}, {"trace", 0, ""}}}
+	f.Add(p.Encode())
+	f.Add(d.Encode())
+	f.Add(p.Encode()[:20])
+	f.Add([]byte("D\x01\x01x\xff\xff\xff\xff\x7f"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if p, err := DecodePiece(b); err == nil {
+			again, err := DecodePiece(p.Encode())
+			if err != nil || !reflect.DeepEqual(again, p) {
+				t.Errorf("%+v and %+v: %v", p, again, err)
+			}
+		} else if !errors.Is(err, ErrEncoding) {
+			t.Error(err)
+		}
+		if d, err := DecodeDone(b); err == nil {
+			again, err := DecodeDone(d.Encode())
+			if err != nil || !reflect.DeepEqual(again, d) {
+				t.Errorf("%+v and %+v: %v", d, again, err)
+			}
+		} else if !errors.Is(err, ErrEncoding) {
+			t.Error(err)
+		}
+	})
+}
