@@ -42,7 +42,7 @@ var rooms = []room{
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
 		"internal/naive", ""},
 	{"exchange", "model dataset/format learner engine", ". learners"},
-	{"shard", "training eval model learner engine internal/frames", ""},
+	{"shard", "training eval model dataset/format learner engine internal/frames", ""},
 	{"training", "eval eval/stat model dataset dataset/format learners learner engine " +
 		"internal/spelling", ""},
 	{"eval", "learner engine vecmath internal/waiting", "model dataset learners"},

@@ -61,6 +61,9 @@ func openBlocks[T engine.Float](ctx context.Context, name string, src Blocks[T],
 
 // prepareBlocks settles what needs no look at the source.
 func (s *Stream[T]) prepareBlocks() error {
+	if err := s.divided(); err != nil {
+		return err
+	}
 	f := format.Blocks
 	if s.cfg.format != nil && s.cfg.format != f {
 		return badOption("format", s.cfg.Format, "auto or "+f.Name)

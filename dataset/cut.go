@@ -26,7 +26,7 @@ func (s *Stream[T]) read() {
 			if p.next != nil {
 				read = s.readPartRuns
 			}
-			if !read(p) {
+			if !p.skip && !read(p) {
 				break
 			}
 		}
@@ -37,9 +37,15 @@ func (s *Stream[T]) read() {
 	}
 	in := s.first
 	for i, name := range s.files {
+		if s.cfg.Rows.Of > 0 && s.some[i].From >= s.some[i].To { // none of it
+			if i == 0 {
+				in.Close()
+			}
+			continue
+		}
 		if i > 0 {
 			var err error
-			if in, err = s.openNext(name); err != nil {
+			if in, err = s.openNext(i); err != nil {
 				if err != errStopped {
 					c := s.chunk(0)
 					c.File, c.Layout, c.first, c.fail = name, s.layout, true, err
@@ -73,19 +79,22 @@ func (s *Stream[T]) endReading() {
 }
 
 // openNext opens a further file. The caller holds s.cut; it is free meanwhile.
-func (s *Stream[T]) openNext(name string) (in *input, err error) {
+func (s *Stream[T]) openNext(i int) (in *input, err error) {
 	s.cut.Unlock()
 	defer s.cut.Lock()
 	if !s.stop.enter() {
 		return nil, errStopped
 	}
 	defer s.stop.leave()
-	if in, err = s.from.open(name); err != nil {
+	if in, err = s.from.open(s.files[i]); err != nil {
 		return nil, err
 	}
 	if err = s.checkNext(in); err != nil {
 		in.Close()
 		return nil, err
+	}
+	if s.some != nil {
+		s.narrowTo(in, s.some[i])
 	}
 	return in, nil
 }

@@ -144,6 +144,9 @@ type Options struct {
 	// included); "" and "none" don't, "auto" goes by the format.
 	Normalize string
 
+	// Rows is the part of the rows of files that is read; see [RowShard]. The zero value is all.
+	Rows RowShard
+
 	// HashBits hashes the names of features, where they have names, into so many bits, 1 to
 	// format.MaxHashBits: memory is bounded whatever names come, and some share a feature (see
 	// Info.Shared). 0: a dictionary numbers names by their first occurrence; Info.Names has it.
@@ -283,6 +286,10 @@ type Info struct {
 	InputRead int64 // bytes taken from the files so far, compressed as they are
 	InputSize int64 // size of all files; 0 if one of them has none (a pipe)
 
+	// Cut is a fingerprint of the files, and of how they were cut, with Options.Rows: the same for
+	// all parts. It is no protection against somebody who wants to deceive.
+	Cut uint64
+
 	Columns  int      // csv: columns of a row, the label included
 	LabelCol int      // csv: number of the label's column, from 1, in training's order; 0: none
 	LabelKey string   // ndjson: key of the label, where the options name it
@@ -320,7 +327,7 @@ func (o Options) resolve() (*config, error) {
 	for _, step := range []func(*config) error{
 		(*config).setFormat, (*config).setBase, (*config).setOnError, (*config).setBias,
 		(*config).setScale, (*config).setLabels, (*config).setColumns, (*config).setNames,
-		(*config).checkSizes,
+		(*config).checkSizes, (*config).checkRows,
 	} {
 		if err := step(c); err != nil {
 			return nil, err

@@ -323,3 +323,28 @@ func ExampleConverted() {
 	// 1 1:2
 	// 2 [the names of features: they are numbered]
 }
+
+// Each of several readers takes a part of the rows, which depends on the files and their number.
+func ExampleRowShard() {
+	dir, err := os.MkdirTemp("", "rows")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "data.svm")
+	text := "+1 1:1\n-1 1:2\n+1 1:3\n-1 1:4\n+1 1:5\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	for k := range 2 {
+		d, err := dataset.Load[float32](context.Background(), []string{file},
+			dataset.Options{Rows: dataset.RowShard{K: k + 1, Of: 2}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(d.Info.Rows, d.Block.Val)
+	}
+	// Output:
+	// 3 [1 2 3]
+	// 2 [4 5]
+}

@@ -55,7 +55,7 @@ func (s *Stream[T]) load() (*Data[T], error) {
 	d := &Data[T]{}
 	l := loading[T]{s: s, d: d, pack: s.p.KeepDiv}
 	for _, p := range s.parts {
-		l.n += p.layout.Rows
+		l.n += p.hi - p.lo
 	}
 	// With their number known the rows go straight to their place, unless the header asks for so
 	// much that it had better prove it first.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -271,7 +272,7 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 			e.Good = s.good
 		}
 	}
-	if err == nil && c.last && s.fileRows == 0 && s.some == nil {
+	if err == nil && c.last && s.fileRows == 0 && !s.piece {
 		what := c.Layout.NoRows
 		if what == "" {
 			what = blankFile
@@ -506,7 +507,11 @@ func (s *Stream[T]) finish() error {
 		return ErrStopped
 	}
 	if s.good == 0 {
-		if s.some != nil { // others may have rows
+		if r := s.cfg.Rows; r.Of > 0 && s.info.BadRows == 0 {
+			return fmt.Errorf("part %s of the rows of %s has none: there are fewer rows than "+
+				"parts, or files that can't be cut: %w", r, strings.Join(s.files, " "), ErrEmpty)
+		}
+		if s.piece && s.cfg.Rows.Of == 0 { // others may have rows
 			return io.EOF
 		}
 		e := &RowError{File: last, Line: max(s.line, 1), Col: 1, Err: ErrEmpty,
@@ -528,7 +533,7 @@ func (s *Stream[T]) finish() error {
 		}
 		s.decided()
 	}
-	if s.cfg.positive != nil && !s.lab.fixed && s.some == nil {
+	if s.cfg.positive != nil && !s.lab.fixed && !s.piece {
 		if _, ok := s.lab.set.Find(*s.lab.pos); !ok {
 			return place(fmt.Errorf("no row has the label %q of Options.Positive; "+
 				"the labels are %s",

@@ -36,6 +36,7 @@ type input struct {
 	from   int64          // byte of the text where reading began
 	mark   int64          // bytes of the byte order mark before the text
 	read   *atomic.Int64  // bytes read from all files
+	before int64          // of these, when it was opened
 	stop   *stopper       // asked before each read that may wait, if not nil
 	close  func()         // of the file; it ends a read that is under way, unless extern
 	free   func()         // of what unpacks
@@ -170,7 +171,7 @@ func (m meter) Read(p []byte) (int, error) {
 // openInput recognises the compression of r; close is called by input.Close.
 func openInput(name string, r io.Reader, n *atomic.Int64, l *limits,
 	closeFile func()) (*input, error) {
-	in := &input{name: name, close: closeFile, limits: l, read: n}
+	in := &input{name: name, close: closeFile, limits: l, read: n, before: n.Load()}
 	if err := in.unpack(bufio.NewReaderSize(meter{r, n}, 1<<16), l); err != nil {
 		closeFile()
 		if errors.As(err, new(*RowError)) {

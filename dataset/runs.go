@@ -38,6 +38,9 @@ func openRuns[T engine.Float](ctx context.Context, name string, f *format.Format
 	}
 	s.foreign = true
 	return s.begin(ctx, func() error {
+		if err := s.divided(); err != nil {
+			return err
+		}
 		if g := s.cfg.format; g != nil && g != f {
 			return badOption("format", s.cfg.Format, "auto or "+f.Name)
 		}

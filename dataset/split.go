@@ -57,14 +57,18 @@ func Split(file string, n int, o Options) ([]Range, error) {
 	if len(s.parts) > 0 {
 		return splitRows(file, s.parts[0].layout, n), nil
 	}
-	in, cut := s.first, s.p.Format.Cut
-	next := func(at int64) (int64, error) { return nextCut(in.file, cut, at, size) }
+	return splitText(file, s.cuts(s.first, size), size, n)
+}
+
+// cuts returns what finds the first cut from a byte of the text of a file on, in order: its size if
+// there is none.
+func (s *Stream[T]) cuts(in *input, size int64) func(at int64) (int64, error) {
 	if last := s.p.Format.Last; last != nil {
 		w := walker{in: in.file, at: in.mark, size: size, most: s.lim.Line,
-			last: func(text []byte) int { end, _ := last(s.layout, text); return end }}
-		next = w.next
+			last: func(text []byte) int { end, _ := last(in.layout, text); return end }}
+		return w.next
 	}
-	return splitText(file, next, size, n)
+	return func(at int64) (int64, error) { return nextCut(in.file, s.p.Format.Cut, at, size) }
 }
 
 // splitRows cuts a file whose examples all take as many bytes.
@@ -87,8 +91,7 @@ func splitText(file string, next func(at int64) (int64, error), size int64, n in
 	for k := 1; k <= n && from < size; k++ {
 		to := size
 		if k < n {
-			// a quotient without the product, which may be too large
-			at := size/int64(n)*int64(k) + size%int64(n)*int64(k)/int64(n)
+			at := share(size, k, n)
 			if at <= from {
 				continue
 			}
@@ -187,7 +190,7 @@ func OpenRange[T engine.Float](ctx context.Context, r Range, o Options) (*Stream
 	if err != nil {
 		return nil, err
 	}
-	s.some = &r
+	s.some, s.piece = []Range{r}, true
 	return s.begin(ctx, func() error {
 		if err := s.prepare(); err != nil {
 			return err
@@ -198,7 +201,7 @@ func OpenRange[T engine.Float](ctx context.Context, r Range, o Options) (*Stream
 
 // narrow leaves of the file that is open the part that is to be read.
 func (s *Stream[T]) narrow(size int64) error {
-	r, in := s.some, s.first
+	r, in := &s.some[0], s.first
 	if len(s.parts) > 0 {
 		in = s.parts[0].in
 	}
@@ -232,17 +235,25 @@ func (s *Stream[T]) narrow(size int64) error {
 			return bad("places between examples")
 		}
 	}
+	s.narrowTo(in, *r)
+	return nil
+}
+
+// narrowTo has in, which is at its begin, read that part of its file alone, if it is a part.
+func (s *Stream[T]) narrowTo(in *input, r Range) {
 	from := max(r.From, in.mark)
-	in.seek(from, r.To)
+	if st, err := in.file.Stat(); err == nil && from == in.mark && r.To == st.Size() {
+		return
+	}
+	in.seek(from, max(from, r.To))
 	if in.from = from - in.mark; in.from > 0 {
 		in.name = fmt.Sprintf("%s from byte %d", in.name, from)
 	}
-	return nil
 }
 
 // narrowRows is narrow for a file whose examples all take as many bytes.
 func (s *Stream[T]) narrowRows(bad func(want string) error) error {
-	r, p := s.some, &s.parts[0]
+	r, p := &s.some[0], &s.parts[0]
 	l := p.layout
 	end := l.Start + int64(l.Rows)*int64(l.Size)
 	from, to := max(r.From, l.Start), min(r.To, end)
@@ -256,8 +267,8 @@ func (s *Stream[T]) narrowRows(bad func(want string) error) error {
 
 // seek makes in read those bytes of its file, which is a regular one and not packed.
 func (in *input) seek(from, to int64) {
+	in.read.Store(in.before) // the head has been read for its layout alone
 	in.head, in.err, in.ended = nil, nil, false
-	in.read.Store(0) // the head has been read for its layout alone
 	r := meter{io.NewSectionReader(in.file, from, to-from), in.read}
 	in.r = bufio.NewReaderSize(r, 1<<16)
 }

@@ -116,28 +116,33 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitIDX: images are cut between images, with the labels beside them.
-func TestSplitIDX(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "t-images-idx3-ubyte")
+// idxFiles writes n images, with their labels beside them.
+func idxFiles(t *testing.T, dir string, n int) (file string, o Options) {
+	t.Helper()
+	file = filepath.Join(dir, "t-images-idx3-ubyte")
 	var pixels, labels []byte
-	for i := range 37 {
+	for i := range n {
 		pixels = append(pixels, byte(i), byte(2*i), 255, 0, 7, byte(i*i))
 		labels = append(labels, byte(i%2))
 	}
 	for name, text := range map[string]string{
-		file: idx(0x803, []uint32{37, 2, 3}, pixels...),
-		filepath.Join(dir, "t-labels-idx1-ubyte"): idx(0x801, []uint32{37}, labels...),
+		file: idx(0x803, []uint32{uint32(n), 2, 3}, pixels...),
+		filepath.Join(dir, "t-labels-idx1-ubyte"): idx(0x801, []uint32{uint32(n)}, labels...),
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return file, Options{Labels: &LabelMap{Negative: "0", Positive: "1"}}
+}
+
+// TestSplitIDX: images are cut between images, with the labels beside them.
+func TestSplitIDX(t *testing.T) {
+	file, o := idxFiles(t, t.TempDir(), 37)
 	want, _, _, err := readWhole(file, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Labels: &LabelMap{Negative: "0", Positive: "1"}}
 	for n := 1; n < 50; n++ {
 		got, _, _, ranges, err := readRanges(file, n, o)
 		if err != nil || got != want || ranges != min(n, 37) {

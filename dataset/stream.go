@@ -28,7 +28,8 @@ type Stream[T engine.Float] struct {
 	files  []string
 	from   *opener
 	first  *input    // the first file, open
-	some   *Range    // the part of the first file that is read; nil: all files, whole
+	some   []Range   // the parts of the files that are read; nil: all files, whole
+	piece  bool      // a part of the examples is read, others have the rest
 	source Blocks[T] // instead of files; nil: files
 	parts  []part    // all files, open, where the format opens them together
 
@@ -158,6 +159,7 @@ type part struct {
 	in     *input
 	layout *format.Layout
 	lo, hi int         // examples that are read, where all take as many bytes
+	skip   bool        // none is read
 	data   format.File // what they are read from
 	// or else what reads a run of them
 	next func(b []byte, size int) ([]byte, int64, *format.Layout, error)
@@ -172,6 +174,9 @@ func (s *Stream[T]) prepare() error {
 	if f := c.format; f != nil && !f.Files() {
 		return badOption("format", f.Name, format.Or(append([]string{"auto"},
 			format.Names(nil)...)))
+	}
+	if err := s.divided(); err != nil {
+		return err
 	}
 	in, err := s.from.open(s.files[0])
 	if err != nil {
@@ -206,7 +211,10 @@ func (s *Stream[T]) prepare() error {
 	if err != nil {
 		return err
 	}
-	return s.arranged(f)
+	if err := s.arranged(f); err != nil {
+		return err
+	}
+	return s.cutRows()
 }
 
 // arranged settles what follows from the layout of the first file.
@@ -226,7 +234,7 @@ func (s *Stream[T]) arranged(f *format.Format) error {
 		return err
 	}
 	s.setFinishing()
-	if l.Words && s.some != nil && c.HashBits == 0 && !c.FixedNames {
+	if l.Words && s.piece && c.HashBits == 0 && !c.FixedNames {
 		return fmt.Errorf("%s: the names of features are numbered in the order of all examples: "+
 			"to read a part of them, give HashBits, or FixedNames and the Info.Names of all of "+
 			"them: %w", s.files[0], ErrOption)
@@ -339,7 +347,8 @@ func (s *Stream[T]) openParts() error {
 		return s.from.open(name)
 	})
 	for _, p := range parts {
-		q := part{p.File.(*input), p.Layout, 0, p.Layout.Rows, p.Data, p.Next}
+		q := part{in: p.File.(*input), layout: p.Layout, hi: p.Layout.Rows, data: p.Data,
+			next: p.Next}
 		if q.data == nil {
 			q.data = p.File
 		}

@@ -104,6 +104,13 @@ type PosteriorMerger[T Float] interface {
 	// MergePosterior makes the posterior that of both learners' examples. Errors wrap ErrPrior or
 	// ErrDim, and leave the posterior as it was.
 	MergePosterior(other Learner[T]) error
+	// DividePrior takes prior out of the posterior so many times, 0 or more: the posterior of n
+	// learners that all went on from prior, merged, knows n times what that does, and behind
+	// DividePrior(prior, n-1) once. Points that are kept become part of the Gaussian. Counters are
+	// those of the examples that are left. Errors are those of MergePosterior, also of a prior that
+	// knows more, and leave the posterior as it was. prior is left as it is; it may be nil where
+	// times is 0.
+	DividePrior(prior Learner[T], times int) error
 	// Report returns what the posterior met so far.
 	Report() PosteriorReport
 }

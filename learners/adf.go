@@ -196,10 +196,9 @@ func (l *DiagonalADF[T]) View() learner.Predictor[T] { return l.hypothesis().vie
 
 // MergePosterior is that of VVM, of two learners with a diagonal covariance.
 func (l *DiagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
-	o, ok := other.(*DiagonalADF[T])
-	if !ok || (o.noise != nil) != (l.noise != nil) || l.noise == nil && o.eps != l.eps {
-		return fmt.Errorf("adf: other posterior is of %T, or of another label-noise: %w", other,
-			learner.ErrPrior)
+	o, err := l.alike(other)
+	if err != nil {
+		return err
 	}
 	m, v := primal.Grown(slices.Clone(l.m), len(o.m)), slices.Clone(l.v)
 	for len(v) < len(m) {
@@ -221,6 +220,56 @@ func (l *DiagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 		l.noise.Join(o.noise)
 		l.eps = l.noise.Rate
 	}
+	return nil
+}
+
+// alike returns the learner that other is, one of the same form with the same label noise.
+func (l *DiagonalADF[T]) alike(other learner.Learner[T]) (*DiagonalADF[T], error) {
+	o, ok := other.(*DiagonalADF[T])
+	if !ok || (o.noise != nil) != (l.noise != nil) || l.noise == nil && o.eps != l.eps {
+		return nil, fmt.Errorf("adf: other posterior is of %T, or of another label-noise: %w",
+			other, learner.ErrPrior)
+	}
+	return o, nil
+}
+
+// DividePrior is [learner.PosteriorMerger.DividePrior].
+func (l *DiagonalADF[T]) DividePrior(prior learner.Learner[T], times int) error {
+	if times == 0 { // there are no points
+		return nil
+	}
+	o, err := l.alike(prior)
+	if err != nil {
+		return err
+	}
+	if err := gauss.CheckBegun("adf", l.updates, o.updates, times); err != nil {
+		return err
+	}
+	m, v := primal.Grown(slices.Clone(l.m), len(o.m)), slices.Clone(l.v)
+	for len(v) < len(m) {
+		v = append(v, 1)
+	}
+	n := float64(times)
+	for i, m2 := range o.m {
+		precision := math.FMA(-n, 1/o.v[i]-1, 1/v[i])
+		mean := math.FMA(-n, m2/o.v[i], m[i]/v[i]) / precision
+		if !(precision > 0) || math.IsInf(precision, 0) || mean-mean != 0 {
+			return fmt.Errorf("adf: the quotient of the posteriors of weight %d is not a "+
+				"distribution: %w", i, learner.ErrPrior)
+		}
+		m[i], v[i] = mean, 1/precision
+	}
+	if l.noise != nil {
+		e := *l.noise
+		if !e.Leave(o.noise, times) {
+			return gauss.CheckBegun("adf", 0, 1, 1)
+		}
+		*l.noise = e
+		l.eps = l.noise.Rate
+	}
+	l.m, l.v = m, v
+	l.updates -= int64(times) * o.updates
+	l.passed = max(0, l.passed-int64(times)*o.passed)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
 )
 
 // Posterior is for [learner.PosteriorOf]: those of the columns, where the base has one.
@@ -36,16 +37,54 @@ type ovrPosterior[T learner.Float] struct{ o *OVR[T] }
 // Counters add up; of the examples before a class's first those are counted that o has. The columns
 // are there twice meanwhile. Errors wrap learner.ErrPrior or ErrDim.
 func (p ovrPosterior[T]) MergePosterior(other learner.Learner[T]) error {
+	of, err := p.columns(other, learner.PosteriorMerger[T].MergePosterior)
+	if err != nil {
+		return err
+	}
+	o := p.o
+	o.presented += of.presented
+	o.updates += of.updates
+	return nil
+}
+
+// DividePrior divides column by column; prior has the same classes.
+func (p ovrPosterior[T]) DividePrior(prior learner.Learner[T], times int) error {
+	o := p.o
+	if times == 0 {
+		prior = o
+	}
+	if of := overOf(prior); of != nil {
+		if err := gauss.CheckBegun(o.name(), int64(o.presented), int64(of.presented),
+			times); err != nil {
+			return err
+		}
+	}
+	of, err := p.columns(prior, func(l learner.PosteriorMerger[T],
+		prior learner.Learner[T]) error {
+		return l.DividePrior(prior, times)
+	})
+	if err != nil {
+		return err
+	}
+	n := uint64(times)
+	o.presented -= n * of.presented
+	o.updates -= min(o.updates, n*of.updates)
+	return nil
+}
+
+// columns does what do says to each column, with that of the same class of other.
+func (p ovrPosterior[T]) columns(other learner.Learner[T],
+	do func(learner.PosteriorMerger[T], learner.Learner[T]) error) (*OVR[T], error) {
 	o := p.o
 	of := overOf(other)
 	if of == nil || of.pairs != o.pairs || of.cfg.Base != o.cfg.Base {
-		return fmt.Errorf("%s: %T has no posteriors of this form: %w", o.name(), other,
+		return nil, fmt.Errorf("%s: %T has no posteriors of this form: %w", o.name(), other,
 			learner.ErrPrior)
 	}
 	if len(of.since) != len(o.since) || len(of.columns) != len(o.columns) ||
 		len(of.lone) != len(o.lone) {
-		return fmt.Errorf("%s: %d classes and %d: want the same ones: %w", o.name(), len(o.since),
-			len(of.since), learner.ErrPrior)
+		return nil, fmt.Errorf("%s: %d classes and %d: want the same ones: %w", o.name(),
+			len(o.since), len(of.since), learner.ErrPrior)
 	}
 	to, from := slices.Concat(o.columns, o.lone), slices.Concat(of.columns, of.lone)
 	merged := make([]learner.Learner[T], len(to))
@@ -55,10 +94,10 @@ func (p ovrPosterior[T]) MergePosterior(other learner.Learner[T]) error {
 			err = l.SetState(to[k].State())
 		}
 		if err == nil {
-			err = learner.PosteriorOf(l).MergePosterior(from[k])
+			err = do(learner.PosteriorOf(l), from[k])
 		}
 		if err != nil {
-			return fmt.Errorf("%s: column %d: %w", o.name(), k, err)
+			return nil, fmt.Errorf("%s: column %d: %w", o.name(), k, err)
 		}
 		merged[k] = l
 	}
@@ -68,10 +107,8 @@ func (p ovrPosterior[T]) MergePosterior(other learner.Learner[T]) error {
 		o.add(l)
 	}
 	o.lone = merged[n:]
-	o.presented += of.presented
-	o.updates += of.updates
 	o.dim = max(o.dim, of.dim)
-	return nil
+	return of, nil
 }
 
 // Report adds up those of the columns.

@@ -391,12 +391,33 @@ type rffPosterior[T learner.Float] struct {
 // MergePosterior is PosteriorMerger.MergePosterior, for learners that have the same random
 // features.
 func (p *rffPosterior[T]) MergePosterior(other learner.Learner[T]) error {
-	o, ok := other.(*RFF[T])
-	if !ok || o.cfg.D != p.rff.cfg.D || o.cfg.Sigma != p.rff.cfg.Sigma || o.seed != p.rff.seed {
-		return fmt.Errorf("rff: the posteriors are over other random features "+
-			"(RFFConfig.D, RFFConfig.Sigma, Env.Seed): %w", learner.ErrPrior)
+	o, err := p.alike(other)
+	if err != nil {
+		return err
 	}
 	return p.PosteriorMerger.MergePosterior(o.inner)
+}
+
+// DividePrior is PosteriorMerger.DividePrior, for a prior over the same random features.
+func (p *rffPosterior[T]) DividePrior(prior learner.Learner[T], times int) error {
+	if times == 0 {
+		return p.PosteriorMerger.DividePrior(nil, 0)
+	}
+	o, err := p.alike(prior)
+	if err != nil {
+		return err
+	}
+	return p.PosteriorMerger.DividePrior(o.inner, times)
+}
+
+// alike returns the learner that other is, one over the same random features.
+func (p *rffPosterior[T]) alike(other learner.Learner[T]) (*RFF[T], error) {
+	o, ok := other.(*RFF[T])
+	if !ok || o.cfg.D != p.rff.cfg.D || o.cfg.Sigma != p.rff.cfg.Sigma || o.seed != p.rff.seed {
+		return nil, fmt.Errorf("rff: the posteriors are over other random features "+
+			"(RFFConfig.D, RFFConfig.Sigma, Env.Seed): %w", learner.ErrPrior)
+	}
+	return o, nil
 }
 
 // each maps a checked block, (1) and (2), and gives do the features of one run of examples lo to

@@ -401,23 +401,8 @@ func (v *VVM[T]) View() learner.Predictor[T] {
 // known by their numbers. Errors wrap ErrPrior, or ErrDim, and leave v's posterior as it was.
 // O(d^3).
 func (v *VVM[T]) MergePosterior(other learner.Learner[T]) error {
-	o, ok := other.(*VVM[T])
-	if e, isEP := other.(*EP[T]); isEP {
-		o, ok = e.VVM, true
-	}
-	switch {
-	case !ok:
-		return fmt.Errorf("%s: %T has no posterior of this form: %w", v.name, other,
-			learner.ErrPrior)
-	case o.cfg.Noise != v.cfg.Noise || o.cfg.NoiseAuto != v.cfg.NoiseAuto:
-		return fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise, o.cfg.Noise,
-			learner.ErrPrior)
-	}
-	s := learner.StateOf(func(c *learner.Codec) { o.p.Fields(c, o.p.K) })
-	q := gauss.NewPosterior(o.p.Eps, len(o.p.X))
-	q.Noise = gauss.NewNoiseEstimate(o.cfg.NoiseAuto, o.p.Eps)
-	take := func(c *learner.Codec) { q.Fields(c, o.p.K) }
-	if err := learner.SetState(v.name, s, take); err != nil {
+	o, q, err := v.copyOf(other)
+	if err != nil {
 		return err
 	}
 	if err := v.p.Grow(v.name, len(q.ResidualMean)); err != nil {
@@ -444,6 +429,59 @@ func (v *VVM[T]) MergePosterior(other learner.Learner[T]) error {
 	r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost = r.Sweeps+of.Sweeps,
 		r.Unconverged+of.Unconverged, r.Merged+of.Merged, r.Passed+of.Passed, r.Lost+of.Lost
 	v.updates += o.updates
+	return nil
+}
+
+// copyOf returns the learner that other is, one of the same family with the same label noise, and a
+// copy of its posterior.
+func (v *VVM[T]) copyOf(other learner.Learner[T]) (*VVM[T], *gauss.Posterior, error) {
+	o, ok := other.(*VVM[T])
+	if e, isEP := other.(*EP[T]); isEP {
+		o, ok = e.VVM, true
+	}
+	switch {
+	case !ok:
+		return nil, nil, fmt.Errorf("%s: %T has no posterior of this form: %w", v.name, other,
+			learner.ErrPrior)
+	case o.cfg.Noise != v.cfg.Noise || o.cfg.NoiseAuto != v.cfg.NoiseAuto:
+		return nil, nil, fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise,
+			o.cfg.Noise, learner.ErrPrior)
+	}
+	s := learner.StateOf(func(c *learner.Codec) { o.p.Fields(c, o.p.K) })
+	q := gauss.NewPosterior(o.p.Eps, len(o.p.X))
+	q.Noise = gauss.NewNoiseEstimate(o.cfg.NoiseAuto, o.p.Eps)
+	take := func(c *learner.Codec) { q.Fields(c, o.p.K) }
+	return o, q, learner.SetState(v.name, s, take)
+}
+
+// DividePrior is [learner.PosteriorMerger.DividePrior]: natural parameters are subtracted. O(d^3).
+func (v *VVM[T]) DividePrior(prior learner.Learner[T], times int) error {
+	if times == 0 {
+		prior = v
+	}
+	o, q, err := v.copyOf(prior)
+	if err != nil {
+		return err
+	}
+	if err := gauss.CheckBegun(v.name, v.updates, o.updates, times); err != nil {
+		return err
+	}
+	_, p, err := v.copyOf(v)
+	if err != nil {
+		return err
+	}
+	if err := p.Divide(v.name, q, times); err != nil {
+		return err
+	}
+	if p.Noise != nil {
+		if !p.Noise.Leave(q.Noise, times) {
+			return gauss.CheckBegun(v.name, 0, 1, 1)
+		}
+		p.SetNoise(p.Noise.Rate)
+	}
+	p.LeaveReport(q, times)
+	v.p = p
+	v.updates -= int64(times) * o.updates
 	return nil
 }
 

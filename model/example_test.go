@@ -135,3 +135,16 @@ func ExamplePosition() {
 	fmt.Printf("%s: %d examples are behind it\n", at.Sources[0].Name, at.Example)
 	// Output: rows.svm: 300 examples are behind it
 }
+
+// A model of a part of the rows says which, so that what merges all parts knows.
+func ExampleRows() {
+	m := captured("adf")
+	m.Rows = &model.Rows{Shard: 2, Of: 4, Examples: m.Presented}
+	var b bytes.Buffer
+	if err := model.Encode(&b, m); err != nil {
+		panic(err)
+	}
+	fmt.Println(must(model.Decode(b.Bytes())).Rows)
+	// Output:
+	// row shard 2 of 4
+}

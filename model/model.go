@@ -93,6 +93,9 @@ type Model struct {
 	// Threshold is the score of two classes from which on the label is +1; nil: 0.
 	Threshold *learner.Threshold
 
+	// Rows says which part of the rows the run has learned that wrote the model; nil: all.
+	Rows *Rows
+
 	PredictOnly bool // State is of a learner.Predictor, which can't learn on; no Pass or Position
 }
 
@@ -112,6 +115,8 @@ type document struct {
 
 	Calibration *learner.Calibration `json:"calibration,omitempty"`
 	Threshold   *learner.Threshold   `json:"threshold,omitempty"`
+
+	Rows *Rows `json:"rows,omitempty"`
 
 	PredictOnly bool `json:"predict_only,omitempty"`
 }
@@ -256,6 +261,11 @@ func (m *Model) written() error {
 		}
 		if len(m.Prep.Classes) > 0 {
 			return errors.New("threshold is of two classes, and the model tells more")
+		}
+	}
+	if m.Rows != nil {
+		if err := m.Rows.check(m); err != nil {
+			return err
 		}
 	}
 	return m.Prep.check()

@@ -56,7 +56,8 @@ func capture[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info,
 		m.Presented = min(m.Presented+j.before.Presented, model.MaxCount)
 		m.Mistakes = min(m.Mistakes+j.before.Mistakes, model.MaxCount)
 	}
-	return m, nil
+	m.Rows, err = j.rows(info, r)
+	return m, err
 }
 
 // save writes the model of what was learned so far. Garbage is collected first: the State is a copy

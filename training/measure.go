@@ -64,7 +64,9 @@ func (r *run[T]) afterwards(ctx context.Context, res *Result) (measured *eval.Co
 func (r *run[T]) overTraining(ctx context.Context, res *Result) (*eval.Count, error) {
 	j, src := r.j, r.in
 	if !r.inMemory {
-		again, _, done, err := r.stream(ctx, alike(j.data, r.info()))
+		o := alike(j.data, r.info())
+		o.Rows = j.data.Rows
+		again, _, done, err := r.stream(ctx, o)
 		if err != nil {
 			return nil, err
 		}

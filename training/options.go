@@ -107,6 +107,11 @@ type Options struct {
 	// 1 <= K <= N, at most one part for each 64 members.
 	Shard string `json:"shard,omitempty" toml:"shard,omitempty"`
 
+	// Rows is the part of the rows of Files that the run learns: "2/4" is the second of four, cut
+	// as dataset.RowShard says. Models of all parts can be merged: see package shard. Test is read
+	// whole. "" is all rows. Default ""; K/N, 1 <= K <= N, at most dataset.MaxRowShards.
+	Rows string `json:"rows,omitempty" toml:"rows,omitempty"`
+
 	// Options of learners that pass over a whole data set, with UntilConverged; which take them,
 	// their Traits say.
 
@@ -403,7 +408,7 @@ func (o *Options) Validate() error {
 // validate looks at all but what depends on the learner.
 func (o *Options) validate() error {
 	for _, check := range []func() error{o.validPasses, o.validData, o.validFiles,
-		o.validMetrics, o.validShard} {
+		o.validMetrics, o.validShard, o.validRows} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -67,6 +67,7 @@ type Job struct {
 	precision string
 	seed      uint64
 	before    *model.Model // that is gone on from; nil: none
+	from      string       // its Sum, with Options.Rows
 	wasCut    bool         // the run that wrote it was stopped before it had converged
 	data      dataset.Options
 	auto      []string      // fields that the examples' format set, which they were left to
@@ -169,6 +170,7 @@ func New(o Options, env Env) (*Job, error) {
 func (j *Job) reads() {
 	o := &j.o
 	j.data = o.Data.Reading()
+	j.data.Rows, _ = dataset.ParseRowShard(o.Rows) // validate has seen to it
 	j.data.AnyClasses = len(o.Classes) == 0 && o.Positive == ""
 	j.data.Workers, j.data.OnBad, j.data.OnWarn = o.Threads, j.observer.BadRow, j.observer.Odd
 	if o.IDCol != "" {
@@ -204,6 +206,9 @@ func (j *Job) begin() (err error) {
 	m := j.before
 	if err := m.Learnable(); err != nil {
 		return wrapped(ErrModel, err)
+	}
+	if j.from, err = j.begunFrom(m); err != nil {
+		return err
 	}
 	e, c, err := o.keeps(m)
 	if err != nil {
@@ -245,6 +250,8 @@ func (j *Job) readAgain() error {
 			"{until_converged}, {normalize} max, settings relative to the data and "+
 			"{margin_report}.",
 			"{files}: a source passes once, and has one name")
+	case j.env.Open != nil && j.o.Rows != "":
+		return badOption("Put the examples into files.", "{rows}: a source is not cut")
 	case j.o.IDCol != "" && (j.inMemory() || j.whole()):
 		return badOption("Without {normalize} max, and settings relative to the data.",
 			"{id_col} is for a stream, and these settings need all examples in memory")

@@ -194,6 +194,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringVar(&o.Shard, "shard", "", "learn part `K/N` of the members, as 2/4; parts that saw "+
 		"the same examples are joined by merge to what one machine learns"+
 		who(func(t learner.Traits) bool { return t.Splits > 0 }))
+	fs.StringVar(&o.Rows, "rows", "", "learn part `K/N` of the rows, as 2/4: the K-th of N pieces "+
+		"of as many bytes; merge makes one model of all parts"+
+		who(func(t learner.Traits) bool { return t.Merges }))
 	fs.StringVar(&t.trace, "trace", "", "with --shard: write what merge needs of each example to "+
 		"`FILE`, some bits of each")
 	names(fs, useReplaced, "trace")

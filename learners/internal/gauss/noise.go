@@ -68,6 +68,22 @@ func (e *NoiseEstimate) Join(o *NoiseEstimate) {
 	}
 }
 
+// Leave makes e that of its streams without o's, which is so often among them. It reports whether
+// there are such.
+func (e *NoiseEstimate) Leave(o *NoiseEstimate, times int) bool {
+	less := float64(times) * float64(o.seen)
+	if less > float64(e.seen) {
+		return false
+	}
+	n := e.seen - int64(less)
+	if n > 0 { // else what it began with counts for nothing
+		e.Rate = math.FMA(less/float64(n), e.Rate-o.Rate, e.Rate)
+		e.Rate = min(max(e.Rate, leastNoise), mostNoise)
+	}
+	e.seen = n
+	return true
+}
+
 // NewNoiseEstimate returns one that begins at the given rate, or nil if none is wanted.
 func NewNoiseEstimate(auto bool, rate float64) *NoiseEstimate {
 	if !auto {

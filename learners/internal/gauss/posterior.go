@@ -222,6 +222,27 @@ func (p *Posterior) Grow(name string, dim int) error {
 	return nil
 }
 
+// CheckBegun returns the error of a prior that, so many times, has learned more than the learner of
+// that name.
+func CheckBegun(name string, updates, prior int64, times int) error {
+	if float64(prior)*float64(times) <= float64(updates) {
+		return nil
+	}
+	return fmt.Errorf("%s: the prior has learned more than what went on from it: %w", name,
+		learner.ErrPrior)
+}
+
+// LeaveReport takes from what was met what o had met, so many times.
+func (p *Posterior) LeaveReport(o *Posterior, times int) {
+	r, of := &p.Report, &o.Report
+	less := func(n *int64, by int64) { *n = max(0, *n-by*int64(times)) }
+	less(&r.Sweeps, of.Sweeps)
+	less(&r.Unconverged, of.Unconverged)
+	less(&r.Merged, of.Merged)
+	less(&r.Passed, of.Passed)
+	less(&r.Lost, of.Lost)
+}
+
 // setMean is (3).
 func (p *Posterior) setMean() {
 	copy(p.Mean, p.ResidualMean)

@@ -1,6 +1,7 @@
 package gauss
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -21,8 +22,7 @@ func (p *Posterior) Multiply(name string, o *Posterior) error {
 	}
 	A, A2 := inverse(p.triangle(), d), inverse(o.triangle(), d)
 	if A == nil || A2 == nil {
-		return fmt.Errorf("%s: a covariance is not positive definite to rounding: %w", name,
-			learner.ErrPrior)
+		return notDefinite(name)
 	}
 	b := make([]float64, d)
 	symMulAdd(b, A, p.ResidualMean)
@@ -31,14 +31,63 @@ func (p *Posterior) Multiply(name string, o *Posterior) error {
 	for i := range d {
 		A[i*(i+1)/2+i]--
 	}
+	return p.setNatural(name, "product", A, b, p.PrecisionBound+o.PrecisionBound-1,
+		p.Precision != nil || o.Precision != nil)
+}
+
+// Divide takes o so many times out of p, which has learned what o has so often beside the rest,
+// where both began with the prior:
+//
+//	Vr^-1 = Vr1^-1 - n (Vr2^-1 - I),   Vr^-1 mr = Vr1^-1 mr1 - n Vr2^-1 mr2
+//
+// The points of both are absorbed first, which leaves their distributions as they are. It fails as
+// Multiply does, and the points are absorbed then. O(d^3).
+func (p *Posterior) Divide(name string, o *Posterior, times int) error {
+	p.absorbAll()
+	p.setMean()
+	if times == 0 {
+		return nil
+	}
+	o.absorbAll()
+	d := max(len(p.ResidualMean), len(o.ResidualMean))
+	if err := errors.Join(p.Grow(name, d), o.Grow(name, d)); err != nil {
+		return err
+	}
+	A, A2 := inverse(p.triangle(), d), inverse(o.triangle(), d)
+	if A == nil || A2 == nil {
+		return notDefinite(name)
+	}
+	n, b, b2 := float64(times), make([]float64, d), make([]float64, d)
+	symMulAdd(b, A, p.ResidualMean)
+	symMulAdd(b2, A2, o.ResidualMean)
+	vecmath.Axpy(b, -n, b2)
+	for i := range d {
+		A2[i*(i+1)/2+i]--
+	}
+	vecmath.Axpy(A, -n, A2)
+	// no eigenvalue grows by more than n times that of I
+	return p.setNatural(name, "quotient", A, b, p.PrecisionBound+n, true)
+}
+
+func notDefinite(name string) error {
+	return fmt.Errorf("%s: a covariance is not positive definite to rounding: %w", name,
+		learner.ErrPrior)
+}
+
+// setNatural makes r the Gaussian of the precision matrix A, a lower triangle, whose eigenvalues
+// are at most P, and b = A mr, and works out the points' part afresh. With each, the precision of
+// each feature is kept. It fails, and changes nothing, if that is no distribution: what says how it
+// was made.
+func (p *Posterior) setNatural(name, what string, A, b []float64, P float64, each bool) error {
+	d := len(p.ResidualMean)
 	V := inverse(A, d)
-	P, top, strain, precision := p.PrecisionBound+o.PrecisionBound-1, 0.0, 0.0, []float64(nil)
+	top, strain, precision := 0.0, 0.0, []float64(nil)
 	for i := range d {
 		if V != nil {
 			top = max(top, V[i*(i+1)/2+i])
 		}
 	}
-	if p.Precision != nil || o.Precision != nil || !(float64(P*top) < maxStrain) {
+	if each || !(float64(P*top) < maxStrain) {
 		precision = make([]float64, d)
 		for i := range d {
 			precision[i] = A[i*(i+1)/2+i]
@@ -48,8 +97,8 @@ func (p *Posterior) Multiply(name string, o *Posterior) error {
 		}
 	}
 	if V == nil || !(strain < maxStrain) {
-		return fmt.Errorf("%s: the product of the posteriors is not a distribution to rounding: %w",
-			name, learner.ErrPrior)
+		return fmt.Errorf("%s: the %s of the posteriors is not a distribution to rounding: %w",
+			name, what, learner.ErrPrior)
 	}
 	clear(p.ResidualMean)
 	symMulAdd(p.ResidualMean, V, b)
