@@ -139,10 +139,10 @@ func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 // sumIsTheirs reports whether S is the sum of the members' weights, without which scores of S are
 // not sums of theirs. It always is, but a model that was read may say otherwise.
 func (o *Ensemble[T]) sumIsTheirs() bool {
-	column := make([]T, o.members)
+	column, zero := make([]T, o.members), o.Lanes.Zero()
 	for j, s := range o.Sum {
 		var sum float64 // never -0
-		if o.Lanes.Column(column, j) {
+		if !zero && o.Lanes.Column(column, j) {
 			for _, w := range column {
 				sum += float64(w)
 			}
