@@ -31,16 +31,16 @@ type gridRun struct {
 	lo, hi int
 }
 
-func (g *grid) Next([]byte, int) (format.Run, error) {
+func (g *grid) Next(int) (any, int64, error) {
 	if g.next == len(g.rows) {
 		if g.fail != nil {
-			return format.Run{}, g.fail
+			return nil, 0, g.fail
 		}
-		return format.Run{}, io.EOF
+		return nil, 0, io.EOF
 	}
 	lo := g.next
 	g.next = min(lo+2, len(g.rows))
-	return format.Run{Value: gridRun{g, lo, g.next}, Bytes: 64}, nil
+	return gridRun{g, lo, g.next}, 64, nil
 }
 
 func (g *grid) Close() { g.closed.Store(true) }

@@ -272,7 +272,7 @@ func MakePlan(ctx context.Context, o training.Options, p PlanOptions, env traini
 	if err := m.measure(ctx); err != nil {
 		return nil, err
 	}
-	plan := m.costs.Plan(m.by, m.units, p.Examples, o.Epochs)
+	plan := m.costs.Plan(m.by, m.units, p.Examples, m.passes)
 	plan.Measured = m.rows
 	return plan, nil
 }
@@ -288,13 +288,14 @@ type meter struct {
 	rows   int // of the sample that are learned
 	by     string
 	units  int
+	passes int
 	costs  Costs
 }
 
 func newMeter(o training.Options, p *PlanOptions, env training.Env) (*meter, error) {
 	o = training.Options{Learner: o.Learner, Config: o.Config, Settings: o.Settings,
 		Literal: o.Literal, Precision: o.Precision, Seed: o.Seed, Files: o.Files, Data: o.Data,
-		Rho: o.Rho, ClassWeight: o.ClassWeight, Pairs: o.Pairs, Threads: 1}
+		Rho: o.Rho, ClassWeight: o.ClassWeight, Pairs: o.Pairs, Epochs: o.Epochs, Threads: 1}
 	m := &meter{o: o, clock: p.Clock, env: training.Env{Machine: env.Machine,
 		Observer: env.Observer}}
 	if m.clock == nil {
@@ -309,6 +310,7 @@ func newMeter(o training.Options, p *PlanOptions, env training.Env) (*meter, err
 	if err != nil {
 		return nil, err
 	}
+	m.passes, m.o.Epochs = max(1, job.Options().Epochs), 1
 	switch m.by {
 	case ByMembers:
 		if m.units = job.Config().Traits().Splits; m.units == 0 {

@@ -104,7 +104,7 @@ func Compare(ctx context.Context, c Contest, env Env) (*Comparison, error) {
 	threads := c.Threads
 	if len(c.Models) > 0 {
 		jobs, err = c.predictors(env)
-	} else if jobs, err = rivalsOf(c.Settings, env); err == nil {
+	} else if jobs, err = rivalsOf(c.Settings, env, len(c.Settings)); err == nil {
 		threads = c.Settings[0].Threads
 		err = oneFor(jobs)
 	}

@@ -169,7 +169,7 @@ func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	jobs, err := rivalsOf([]Options{o}, env)
+	jobs, err := rivalsOf([]Options{o}, env, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -395,6 +395,7 @@ type foldRace[T engine.Float] struct {
 	wrong  [][]bool
 	errs   []error
 	tried  []Tried
+	log    *tuneLog // nil: none
 }
 
 // Part is engine.Job's: a setting.
@@ -411,55 +412,44 @@ func (f *foldRace[T]) Part(k int) {
 
 // tuneFolds judges settings by cross-validation, one fold after another.
 func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, pool *engine.Pool,
-	res *Tuned, started time.Time) (*race, error) {
-	f := &foldRace[T]{folding: folding[T]{Folds: t.Folds}, ctx: ctx, jobs: jobs,
-		race: newRace(len(jobs)), wrong: make([][]bool, len(jobs)),
-		errs: make([]error, len(jobs)), tried: res.Tried}
+	res *Tuned, started time.Time, race *race, log *tuneLog) error {
+	f := &foldRace[T]{folding: folding[T]{Folds: t.Folds}, ctx: ctx, jobs: jobs, race: race,
+		wrong: make([][]bool, len(jobs)), errs: make([]error, len(jobs)), tried: res.Tried,
+		log: log}
 	var err error
 	if f.of, err = f.read(ctx, jobs); err != nil {
-		return nil, err
+		return err
 	}
 	res.Info = f.preps[0].data.Info
+	learned(log, &f.preps[0].data.Block)
+	for range race.alive {
+		res.found = append(res.found, found(res.Info))
+	}
 	for i := range f.tried {
 		f.tried[i].CV = &CVResult{}
 	}
 	clock, total := clock{started: started}, t.Folds.Folds*t.Folds.Repeats
-	bits := make([]uint64, len(jobs))
 	for k := range total {
 		f.splits = f.splits[:0]
 		for _, p := range f.preps {
 			s, err := f.at(&jobs[0].o, p, k)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			f.splits = append(f.splits, s)
 		}
 		if err := pool.Run(ctx, len(f.race.alive), f); err != nil {
-			return nil, fmt.Errorf("training: %w after %d of %d folds", ErrStopped, k, total)
+			return fmt.Errorf("training: %w after %d of %d folds", ErrStopped, k, total)
 		}
-		for _, i := range slices.Clone(f.race.alive) {
-			if err := f.errs[i]; err != nil {
-				if f.tried[i].Failed = err.Error(); len(f.race.alive) == 1 ||
-					Interrupted(ctx, err) || errors.Is(err, ErrStopped) {
-					return nil, err
-				}
-				f.race.leave(i)
-			}
+		if err := f.leave(); err != nil {
+			return err
 		}
-		n := f.splits[0].test.Info.Rows
-		for lo := 0; lo < n; lo += 64 {
-			hi := min(lo+64, n)
-			for _, i := range f.race.alive {
-				bits[i] = 0
-				for at, wrong := range f.wrong[i][lo:hi] {
-					if wrong {
-						bits[i] |= 1 << at
-					}
-				}
-			}
-			f.race.add(bits, hi-lo)
+		if len(f.race.alive) == 0 {
+			break
 		}
+		f.count()
 		if k+1 < total {
+			f.log.look()
 			f.race.look(t.Alpha)
 		}
 		t.tell(f.race, &clock, float64(k+1)/float64(total), f.race.seen[f.race.alive[0]])
@@ -467,5 +457,43 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 	for i := range f.tried {
 		f.tried[i].CV.sum()
 	}
-	return f.race, nil
+	return nil
+}
+
+// leave takes out settings that can't go on. It is an error if none can, but of a part.
+func (f *foldRace[T]) leave() error {
+	for _, i := range slices.Clone(f.race.alive) {
+		err := f.errs[i]
+		if err == nil {
+			continue
+		}
+		stopped := Interrupted(f.ctx, err) || errors.Is(err, ErrStopped)
+		if f.tried[i].Failed = err.Error(); stopped || len(f.race.alive) == 1 && f.log == nil {
+			return err
+		}
+		if f.log != nil {
+			f.log.say(logOut, i, err.Error())
+		}
+		f.race.leave(i)
+	}
+	return nil
+}
+
+// count counts what was wrong in the fold.
+func (f *foldRace[T]) count() {
+	bits := make([]uint64, len(f.jobs))
+	n := f.splits[0].test.Info.Rows
+	for lo := 0; lo < n; lo += 64 {
+		hi := min(lo+64, n)
+		for _, i := range f.race.alive {
+			bits[i] = 0
+			for at, wrong := range f.wrong[i][lo:hi] {
+				if wrong {
+					bits[i] |= 1 << at
+				}
+			}
+		}
+		f.log.add(f.race.alive, bits, hi-lo)
+		f.race.add(bits, hi-lo)
+	}
 }

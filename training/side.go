@@ -284,6 +284,7 @@ type side[T engine.Float] struct {
 	alpha  float64 // of the looks; 0: nobody is dropped
 	pool   *engine.Pool
 	watch  func(share float64, examples int64)
+	log    *tuneLog // nil: none
 
 	views []engine.Block[T] // of each preparation
 	at    int               // bits of the present words
@@ -322,10 +323,15 @@ func (s *side[T]) pass(ctx context.Context) error {
 			if err := s.pool.Run(ctx, len(s.race.alive), s); err != nil {
 				return fmt.Errorf("training: %w after %d examples", ErrStopped, seen)
 			}
+			learned(s.log, &s.views[0])
 			if err := s.tally(hi - lo); err != nil {
 				return err
 			}
+			if len(s.race.alive) == 0 {
+				return nil // of a part, which has nothing more to say
+			}
 			if seen += int64(hi - lo); seen == look {
+				s.look()
 				s.out = append(s.out, s.race.look(s.alpha)...)
 				look = nextLook(seen)
 			}
@@ -342,7 +348,9 @@ func (s *side[T]) pass(ctx context.Context) error {
 func (s *side[T]) tally(n int) error {
 	for _, i := range slices.Clone(s.race.alive) {
 		if err := s.rivals[i].err; err != nil {
-			if len(s.race.alive) == 1 {
+			if s.log != nil {
+				s.log.say(logOut, i, err.Error())
+			} else if len(s.race.alive) == 1 {
 				return err
 			}
 			s.race.leave(i)
@@ -350,10 +358,11 @@ func (s *side[T]) tally(n int) error {
 		}
 	}
 	words := (s.at + n) / 64
-	for w := range words {
+	for w := 0; w < words && len(s.race.alive) > 0; w++ {
 		for _, i := range s.race.alive {
 			s.wrong[i] = s.rivals[i].words[w]
 		}
+		s.log.add(s.race.alive, s.wrong, 64)
 		s.race.add(s.wrong, 64)
 	}
 	s.at = (s.at + n) % 64
@@ -368,8 +377,32 @@ func (s *side[T]) rest() {
 	for _, i := range s.race.alive {
 		s.wrong[i] = s.rivals[i].word
 	}
+	s.log.add(s.race.alive, s.wrong, s.at)
 	s.race.add(s.wrong, s.at)
 	s.at = 0
+}
+
+// look says, of a part, what those that learn here are at a look.
+func (s *side[T]) look() {
+	if s.log == nil {
+		return
+	}
+	for _, i := range s.race.alive {
+		s.log.state(i, broken(s.rivals[i]))
+	}
+	s.log.look()
+}
+
+// rivalsHere fills in what came of those that have learned here, of a part.
+func (s *side[T]) rivalsHere(res *Tuned) {
+	for _, i := range s.log.only {
+		v := s.rivals[i]
+		res.Tried[i].Seconds = v.res.Learn.Seconds()
+		res.found = append(res.found, found(v.info()))
+	}
+	for _, i := range s.race.alive {
+		s.log.state(i, broken(s.rivals[i]))
+	}
 }
 
 // warn says so where the labels come in runs, by the count of one that had all examples.

@@ -79,6 +79,8 @@ type Tuned struct {
 	Info     dataset.Info
 	Saved    *Saved // the best one's model, where Options.Model asks for it
 	Total    time.Duration
+
+	found []Found // of a part, those of its settings
 }
 
 // Tune finds the best of several settings: Options that may differ in the learner, its settings,
@@ -101,21 +103,39 @@ type Tuned struct {
 // Cost: reading and preparing once, and learning of all settings that are left; memory of all
 // learners, at once. Env.Observer hears of bad rows, and of the Run at the end.
 func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tuned, error) {
-	started := time.Now()
-	jobs, err := rivalsOf(settings, env)
-	if err != nil {
-		return nil, err
-	}
+	return compete(ctx, settings, t, env, nil)
+}
+
+// check fills in defaults and refuses what can't be.
+func (t *TuneOptions) check() error {
 	if t.By == "" {
 		t.By = Progressive
 	}
 	switch {
 	case t.By != Progressive && t.By != ByFolds:
-		return nil, badOption("", "{by} %q: want %s or %s", t.By, Progressive, ByFolds)
+		return badOption("", "{by} %q: want %s or %s", t.By, Progressive, ByFolds)
 	case !(t.Alpha >= 0 && t.Alpha < 1):
-		return nil, badOption("0 drops no setting.", "{alpha} %v: want 0 to below 1", t.Alpha)
+		return badOption("0 drops no setting.", "{alpha} %v: want 0 to below 1", t.Alpha)
 	}
 	if err := t.Folds.check(); t.By == ByFolds && err != nil {
+		return err
+	}
+	return nil
+}
+
+// compete is Tune; with a log, of its settings alone, of which none is dropped.
+func compete(ctx context.Context, settings []Options, t TuneOptions, env Env, log *tuneLog) (
+	*Tuned, error) {
+	started := time.Now()
+	here := len(settings)
+	if log != nil {
+		here, t.Alpha = len(log.only), 0
+	}
+	jobs, err := rivalsOf(settings, env, here)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.check(); err != nil {
 		return nil, err
 	}
 	for _, j := range jobs {
@@ -126,9 +146,9 @@ func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tun
 	}
 	run := func() (*Tuned, error) {
 		if jobs[0].precision == "f64" {
-			return tune[float64](ctx, jobs, t, settings, env, started)
+			return tune[float64](ctx, jobs, t, settings, env, started, log)
 		}
-		return tune[float32](ctx, jobs, t, settings, env, started)
+		return tune[float32](ctx, jobs, t, settings, env, started, log)
 	}
 	res, err := run()
 	if thirdLabel(jobs, err) {
@@ -141,15 +161,15 @@ func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tun
 	return res, nil
 }
 
-// rivalsOf makes the jobs of settings that are to be compared.
-func rivalsOf(settings []Options, env Env) ([]*Job, error) {
-	if len(settings) == 0 {
+// rivalsOf makes the jobs of settings that are to be compared, of which so many are learned here.
+func rivalsOf(settings []Options, env Env, here int) ([]*Job, error) {
+	if len(settings) == 0 || here == 0 {
 		return nil, badOption("", "{settings}: none is given")
 	}
 	var jobs []*Job
 	each := env.Machine
 	each.Limit, each.Peak = nil, nil
-	each.Bytes /= int64(len(settings))
+	each.Bytes /= int64(here)
 	few := &fewness{}
 	for i, o := range settings {
 		o.Model, o.From, o.Test, o.CheckpointEvery = "", "", nil, ""
@@ -208,14 +228,19 @@ func (e *Env) workers(threads int) (pool *engine.Pool, done func()) {
 
 // tune is Tune in the precision of T.
 func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, settings []Options,
-	env Env, started time.Time) (*Tuned, error) {
+	env Env, started time.Time, log *tuneLog) (*Tuned, error) {
 	pool, done := env.workers(settings[0].Threads)
 	defer done()
 	res := &Tuned{Tried: make([]Tried, len(jobs))}
+	race := newRace(len(jobs))
+	if log != nil {
+		race.alive = log.only
+		log.begin()
+	}
 	if t.By == ByFolds {
-		race, err := tuneFolds[T](ctx, jobs, t, pool, res, started)
-		if err != nil {
-			return nil, err
+		if err := tuneFolds[T](ctx, jobs, t, pool, res, started, race, log); err != nil ||
+			log != nil {
+			return res, err
 		}
 		res.judge(race, nil)
 		return res, tuneRun(ctx, settings, env, res)
@@ -227,10 +252,10 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		return nil, unread(ctx, err)
 	}
 	defer in.done()
-	s := &side[T]{in: in, race: newRace(len(jobs)), alpha: t.Alpha, pool: pool,
+	s := &side[T]{in: in, race: race, alpha: t.Alpha, pool: pool, log: log,
 		rivals: make([]*rival[T], len(jobs))}
-	for i, j := range jobs {
-		v := &rival[T]{run: run[T]{j: j}, of: of[i]}
+	for _, i := range race.alive {
+		v := &rival[T]{run: run[T]{j: jobs[i]}, of: of[i]}
 		if err := v.begin(in); err != nil {
 			return nil, err
 		}
@@ -243,6 +268,10 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 	}
 	if err := s.pass(ctx); err != nil {
 		return nil, err
+	}
+	if log != nil {
+		s.rivalsHere(res)
+		return res, nil
 	}
 	s.warn(env)
 	failed := make([]error, len(jobs))

@@ -135,6 +135,20 @@ func (r *Runner) Train(ctx context.Context, way string, n int, state string, o t
 	return j.Write(d, to)
 }
 
+// Tune tries settings, dealt out over n parts, in the folder state: command.Elsewhere.Tune.
+func (r *Runner) Tune(ctx context.Context, n int, state string, settings []training.Options,
+	t training.TuneOptions) (*training.Tuned, error) {
+	j, err := work.CutTune(state, n, settings, t)
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.do(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return j.Tuned(ctx, d, settings)
+}
+
 // do has a runner do the job.
 func (r *Runner) do(ctx context.Context, j *work.Job) (work.Done, error) {
 	name, err := runner()

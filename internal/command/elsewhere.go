@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -28,6 +29,9 @@ type Elsewhere struct {
 	// Explain has made in a worker come back as they are.
 	Train func(ctx context.Context, way string, parts int, state string, o training.Options) (
 		*Merged, error)
+	// Tune is training.Tune of settings that are dealt out over so many parts.
+	Tune func(ctx context.Context, parts int, state string, settings []training.Options,
+		t training.TuneOptions) (*training.Tuned, error)
 }
 
 // Way is one that work can be cut.
@@ -129,12 +133,35 @@ func (a *away) flags(fs *pflag.FlagSet) {
 		help += " " + w.Name + " " + w.Summary + ";"
 	}
 	choose(fs, &a.by, "by", strings.TrimSuffix(help, ";"), append([]string{""}, ways...)...)
-	fs.IntVar(&a.workers, "workers", 0, "with --by: how many parts; any number learns the same")
-	fs.StringVar(&a.state, "state", "", "with --by: the `FOLDER`, seen by all workers under this "+
-		"name, where parts are kept while they are learned, and from which the same command goes "+
-		"on")
+	a.workersFlags(fs, "--by", "with --by: how many parts; any number learns the same")
+}
+
+// workersFlags adds the flags that say who works. with is the flag that they go with.
+func (a *away) workersFlags(fs *pflag.FlagSet, with, workers string) {
+	fs.IntVar(&a.workers, "workers", 0, workers)
+	fs.StringVar(&a.state, "state", "", "with "+with+": the `FOLDER`, seen by all workers under "+
+		"this name, where parts are kept while they are learned, and from which the same command "+
+		"goes on")
 	names(fs, useFolder, "state")
 	elsewhere.Flags(fs)
+}
+
+// check refuses what workers can't do. how is what was said of work elsewhere.
+func (a *away) check(how string, files []string) error {
+	switch {
+	case a.workers < 1:
+		return usage("Say how many with --workers; any number learns the same.",
+			"%s: in no parts", how)
+	case a.state == "":
+		return usage("Name one with --state. It keeps what is learned, so that nothing is learned "+
+			"twice.", "%s: no folder that all workers see", how)
+	}
+	for _, name := range append(slices.Clone(files), a.state) {
+		if err := reachable(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // idle are flags of train that say what one process does or shows of its run.
@@ -155,20 +182,11 @@ func (t *trainer) elsewhere(fs *pflag.FlagSet, args []string) error {
 		}
 	}
 	o := t.o
-	switch {
-	case a.workers < 1:
-		return usage("Say how many with --workers; any number learns the same.",
-			"%s: in no parts", given(fs, "by"))
-	case a.state == "":
-		return usage("Name one with --state. It keeps what is learned, so that nothing is learned "+
-			"twice.", "%s: no folder that all workers see", given(fs, "by"))
-	case o.Model == "":
-		return usage("Name a file with -m.", "%s: no place for the model", given(fs, "by"))
+	if err := a.check(given(fs, "by"), o.Files); err != nil {
+		return err
 	}
-	for _, name := range append(o.Files, a.state) {
-		if err := reachable(name); err != nil {
-			return err
-		}
+	if o.Model == "" {
+		return usage("Name a file with -m.", "%s: no place for the model", given(fs, "by"))
 	}
 	if fs.Changed("threads") {
 		o.Threads = t.machine.threads

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -117,6 +118,11 @@ With -m the model of the best is written, to the byte the one that the printed c
 	t.folds.flags(cmd, "with --by cv: ")
 	t.trainer = studyFlags(cmd, nil, "model")
 	mixed(cmd, "with --by cv ")
+	if elsewhere != nil {
+		t.away.workersFlags(fs, "--workers", "deal the settings out over so many workers; any "+
+			"number finds the same (losers of the race are learned to the end then, and the best "+
+			"once more for -m)")
+	}
 	return cmd
 }
 
@@ -149,14 +155,13 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	progress := t.newStudyProgress()
-	res, err := training.Tune(cmd.Context(), settings, training.TuneOptions{By: t.by.value,
-		Alpha: t.alpha, Folds: folds, Watch: func(s training.TuneStatus) {
-			progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Elapsed, s.Left)
-		}}, t.studyEnv())
-	progress.end()
+	tune := t.tune
+	if elsewhere != nil && (fs.Changed("workers") || fs.Changed("state")) {
+		tune = t.tuneElsewhere
+	}
+	res, err := tune(settings, training.TuneOptions{By: t.by.value, Alpha: t.alpha, Folds: folds})
 	if err != nil {
-		return t.studyError(err)
+		return err
 	}
 	r := t.report(settings, res, args)
 	switch {
@@ -166,6 +171,43 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return t.print(r)
+}
+
+// tune tries the settings here.
+func (t *tuner) tune(settings []training.Options, o training.TuneOptions) (*training.Tuned,
+	error) {
+	progress := t.newStudyProgress()
+	o.Watch = func(s training.TuneStatus) {
+		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Elapsed, s.Left)
+	}
+	res, err := training.Tune(t.cmd.Context(), settings, o, t.studyEnv())
+	progress.end()
+	if err != nil {
+		return nil, t.studyError(err)
+	}
+	return res, nil
+}
+
+// tuneElsewhere has workers try them.
+func (t *tuner) tuneElsewhere(settings []training.Options, o training.TuneOptions) (
+	*training.Tuned, error) {
+	fs := t.cmd.Flags()
+	how := given(fs, "state")
+	if fs.Changed("workers") {
+		how = given(fs, "workers")
+	}
+	if err := t.away.check(how, settings[0].Files); err != nil {
+		return nil, err
+	}
+	if !fs.Changed("threads") {
+		settings[0].Threads = 0 // as many as each worker's machine has
+	}
+	res, err := elsewhere.Tune(t.cmd.Context(), t.away.workers, t.away.state, settings, o)
+	if err != nil {
+		return nil, t.failed(err)
+	}
+	res.Total = time.Since(t.started)
+	return res, nil
 }
 
 // choosePoints reads the axes and makes the settings of them.

@@ -198,7 +198,7 @@ class AROWClassifier(HalfspaceClassifier):
         self.random_state = random_state
 
 
-class BudgetClassifier(HalfspaceClassifier):
+class BudgetClassifier(UnweightedClassifier):
     """The Budget Perceptron: a kernel perceptron within a number of kept examples; without a limit, the kernel perceptron.
 
     Parameters
@@ -271,7 +271,6 @@ class BudgetClassifier(HalfspaceClassifier):
         normalize="none",
         scaling="none",
         precision="f32",
-        class_weight=None,
         calibrate="none",
         n_jobs=1,
         random_state=1,
@@ -293,7 +292,6 @@ class BudgetClassifier(HalfspaceClassifier):
         self.normalize = normalize
         self.scaling = scaling
         self.precision = precision
-        self.class_weight = class_weight
         self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -1443,7 +1441,7 @@ class SVMClassifier(HalfspaceClassifier):
         self.random_state = random_state
 
 
-class TBPClassifier(HalfspaceClassifier):
+class TBPClassifier(UnweightedClassifier):
     """The Tighter Budget Perceptron: within a number of kept examples, by the errors that a removal would cause.
 
     Parameters
@@ -1530,7 +1528,6 @@ class TBPClassifier(HalfspaceClassifier):
         normalize="none",
         scaling="none",
         precision="f32",
-        class_weight=None,
         calibrate="none",
         n_jobs=1,
         random_state=1,
@@ -1555,7 +1552,6 @@ class TBPClassifier(HalfspaceClassifier):
         self.normalize = normalize
         self.scaling = scaling
         self.precision = precision
-        self.class_weight = class_weight
         self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state

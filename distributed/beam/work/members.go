@@ -147,7 +147,7 @@ type joinedFiles struct {
 
 // joinShards puts the members side by side, and goes through the examples once more.
 func joinShards(ctx context.Context, do json.RawMessage, with Plain, parts []string, dir string) (
-	*command.Merged, error) {
+	any, error) {
 	var j joinedFiles
 	if err := json.Unmarshal(do, &j); err != nil {
 		return nil, err

@@ -42,9 +42,10 @@ type Way struct {
 	// at all. It may be called while the other one still writes.
 	Begun func(from, to string) (examples int64, err error)
 	// Join makes the whole of parts, which are in these folders, in the order in which Cut gave
-	// them. It writes the file ModelFile to dir, and returns what is said of it.
+	// them. It writes the file ModelFile to dir, if there is one, and returns what is said of it,
+	// which is kept in JSON: of a model a *command.Merged.
 	Join func(ctx context.Context, do json.RawMessage, with Plain, parts []string, dir string) (
-		*command.Merged, error)
+		any, error)
 }
 
 // Plain is what may differ from try to try: it changes nothing of what is learned.
@@ -64,12 +65,12 @@ const (
 // defaultCheckpoint is how often parts write down where they stand.
 const defaultCheckpoint = "60s"
 
-// Ways are all ways, in the order of the help.
+// Ways are all ways of learning a model, in the order of the help.
 func Ways() []Way { return []Way{members()} }
 
 // wayOf finds one.
 func wayOf(name string) (Way, error) {
-	ways := Ways()
+	ways := append(Ways(), settings())
 	i := slices.IndexFunc(ways, func(w Way) bool { return w.Name == name })
 	if i < 0 {
 		return Way{}, fmt.Errorf("no way %q of cutting work: another version sent it", name)
@@ -90,30 +91,45 @@ func Cut(way, state string, n int, o training.Options) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if state, err = filepath.Abs(state); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(state, 0o777); err != nil {
-		return nil, err
-	}
 	with := Plain{Threads: o.Threads, MemBudget: o.MemBudget, CheckpointEvery: o.CheckpointEvery}
 	if with.CheckpointEvery == "" {
 		with.CheckpointEvery = defaultCheckpoint
 	}
 	o.Threads, o.MemBudget, o.CheckpointEvery, o.Model = 0, 0, "", ""
-	sizes := make([]int64, len(o.Files))
-	for i, name := range o.Files {
-		if o.Files[i], err = filepath.Abs(name); err != nil {
-			return nil, err
-		}
-		info, err := os.Stat(name)
-		if err != nil {
-			return nil, err
-		}
-		sizes[i] = info.Size()
+	files, sizes, err := named(o.Files)
+	if err != nil {
+		return nil, err
 	}
+	o.Files = files
 	parts, whole, err := w.Cut(o, n)
 	if err != nil {
+		return nil, err
+	}
+	return newJob(way, state, with, sizes, parts, whole)
+}
+
+// named are the names of files that hold wherever a process stands, and their sizes.
+func named(files []string) (names []string, sizes []int64, err error) {
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err == nil {
+			name, err = filepath.Abs(name)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		names, sizes = append(names, name), append(sizes, info.Size())
+	}
+	return names, sizes, nil
+}
+
+// newJob makes the pieces of what parts do, and of what joins them, over files of such sizes.
+func newJob(way, state string, with Plain, sizes []int64, parts []any, whole any) (*Job, error) {
+	state, err := filepath.Abs(state)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(state, 0o777); err != nil {
 		return nil, err
 	}
 	piece := func(number int, do any, of ...string) (Piece, error) {
@@ -247,19 +263,11 @@ func (p *Piece) String() string {
 
 // Write puts the model of the whole, which is done, in its place, and returns what is said of it.
 func (j *Job) Write(d Done, to string) (*command.Merged, error) {
-	dir := j.Whole.folder()
-	if err := d.check(dir); err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(filepath.Join(dir, reportFile))
-	if err != nil {
-		return nil, err
-	}
 	m := &command.Merged{}
-	if err := json.Unmarshal(text, m); err != nil {
-		return nil, damaged(filepath.Join(dir, reportFile), err)
+	if err := j.report(d, m); err != nil {
+		return nil, err
 	}
-	in, err := os.Open(filepath.Join(dir, ModelFile))
+	in, err := os.Open(filepath.Join(j.Whole.folder(), ModelFile))
 	if err != nil {
 		return nil, err
 	}
@@ -274,4 +282,21 @@ func (j *Job) Write(d Done, to string) (*command.Merged, error) {
 	}
 	m.Model = to
 	return m, out.Commit()
+}
+
+// report reads what is said of the whole, which is done.
+func (j *Job) report(d Done, to any) error {
+	dir := j.Whole.folder()
+	if err := d.check(dir); err != nil {
+		return err
+	}
+	name := filepath.Join(dir, reportFile)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return damaged(name, err)
+	}
+	return nil
 }
