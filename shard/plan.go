@@ -156,7 +156,7 @@ func (c Costs) Plan(by string, units int, examples int64, passes int) *Plan {
 		if w > 1 && by == ByMembers {
 			d.Each += c.Read + times*(c.Replay+float64(w)*c.ReplayPart)
 			d.Sent = c.trace(units)
-			d.JoinMemory = 2*c.bytes(p.Units) + int64(w)<<20
+			d.JoinMemory = 2*c.bytes(p.Units) + int64(w)<<19
 		}
 		d.Seconds = d.Each * float64(examples) * 1e-9
 		p.Divisions = append(p.Divisions, d)

@@ -97,7 +97,7 @@ func TestPlanSizes(t *testing.T) {
 	}
 	d := c.Plan(shard.ByMembers, 256, 1, 1).Divisions
 	if d[1].Sent != 0.7 || d[2].Sent != 0.5 || d[0].Sent != 0 || d[2].Memory != 10 ||
-		d[2].JoinMemory != 2*40+4<<20 {
+		d[2].JoinMemory != 2*40+4<<19 {
 		t.Errorf("%+v", d)
 	}
 }

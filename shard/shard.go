@@ -16,7 +16,7 @@
 // goes through the examples once more with all traces, without the members.
 //
 // Cost of Join: that of reading, and of one perceptron, for each pass that was learned. Memory: the
-// whole ensemble twice, and a MiB a trace.
+// whole ensemble twice, and half a MiB a trace.
 package shard
 
 import (

@@ -33,7 +33,7 @@ const (
 
 	stands    = 16       // bytes of a frame before what is its own
 	maxRecord = 64 << 20 // bytes of a frame, packed or not
-	fullData  = 1 << 20  // bytes of entries that make a frame
+	fullData  = 1 << 16  // bytes of entries that make a frame
 )
 
 // ErrTraceFile is returned for a file that is no whole trace.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +85,56 @@ func TestSoak(t *testing.T) {
 	}
 }
 
+// TestSoakJoin: so it is with what joins the parts of an ensemble: it holds all of it twice, and
+// nothing that grows with the stream. .ci/soak runs it over 10^7 examples.
+func TestSoakJoin(t *testing.T) {
+	if race.Enabled || testing.Short() {
+		t.Skip("memory takes a long stream, and no race detector")
+	}
+	n, dir := max(*soak, 4*soakSome), t.TempDir() // of a short one the warm-up is seen
+	join := []string{"merge", "-q", "-m", filepath.Join(dir, "all"), "--data", "-"}
+	for _, k := range []string{"1", "2"} {
+		model, trace := filepath.Join(dir, k+".model"), filepath.Join(dir, k+".trace")
+		part, err := startSoak([]string{"train", "-q", "--members", "128", "--shard", k + "/2",
+			"--trace", trace, "-m", model, "-"}, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer part.kill()
+		if err := part.feed(n); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := part.finish(); err != nil {
+			t.Fatal(err)
+		}
+		join = append(join, model, "--trace", trace)
+	}
+	s, err := startSoak(join, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.kill()
+	var bytes [2]int64 // in both halves of what is behind the warm-up
+	for w := range soakWindows {
+		if err := s.feed((w + 1) * n / soakWindows); err != nil {
+			t.Fatal(err)
+		}
+		if w >= soakWindows/10 {
+			i := min(1, w/(soakWindows*11/20))
+			bytes[i] = max(bytes[i], s.resident())
+		}
+	}
+	if _, err := s.finish(); err != nil {
+		t.Fatal(err)
+	}
+	grown := float64(bytes[1])/float64(max(1, bytes[0])) - 1
+	t.Logf("to join 2 parts of 64 members, %.2g examples: %.1f MiB, %+.2f %%", float64(n),
+		float64(bytes[1])/(1<<20), 100*grown)
+	if grown > 0.01 {
+		t.Errorf("memory grows by %.1f %%, from %d bytes", 100*grown, bytes[0])
+	}
+}
+
 // bounded returns the flags of train for each learner of streams that keeps a bounded number of
 // examples, or none, as it is and with a kernel. Numbers of examples, and of random features, are
 // small ones.
@@ -140,6 +191,7 @@ type soaked struct {
 // machine's speed differs more from minute to minute than is looked for, so a second process,
 // which begins when the first is half through, takes turns with it.
 func soakRun(args []string, n int, beside bool) (r soaked, err error) {
+	args = slices.Concat([]string{"train"}, args, []string{"--progress", "none", "--seed", "1", "-"})
 	old, err := startSoak(args, n)
 	if err != nil {
 		return r, err
@@ -200,12 +252,12 @@ type soaking struct {
 	rows       int // so far
 }
 
+// startSoak starts the command with such arguments.
 func startSoak(args []string, n int) (*soaking, error) {
 	s := &soaking{
 		gen: exec.Command("halfspace", "gen", "concepts", "-n", strconv.Itoa(n), "-d", "10",
 			"--every", "2000000000", "--noise", "0.05"),
-		train: exec.Command("halfspace", append(append([]string{"train"}, args...), "--progress",
-			"none", "--seed", "1", "-")...),
+		train: exec.Command("halfspace", args...),
 	}
 	from, err := s.gen.StdoutPipe()
 	if err != nil {
