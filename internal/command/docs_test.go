@@ -34,6 +34,7 @@ import (
 //	slow      more than some seconds: it is not run
 //	checkout  the source tree, a network or both: it is not run
 //	nats      a broker, and so is kafka: the tests of ext/nats and ext/kafka run it
+//	beam      halfspace-beam: the tests of distributed/beam run it
 //
 // Blocks of python that are marked library need that of python/, whose tests run them; blocks of c,
 // and the commands that build them, are run by the tests of cmd/libhalfspace.
@@ -117,10 +118,10 @@ func TestDocs(t *testing.T) {
 				continue
 			}
 			switch b.mark {
-			case "", "data", "slow", "checkout", "nats", "kafka":
+			case "", "data", "slow", "checkout", "nats", "kafka", "beam":
 			default:
 				t.Errorf("%s: a block marked %q: want data, slow, checkout, "+
-					"nats or kafka", where, b.mark)
+					"nats, kafka or beam", where, b.mark)
 			}
 			if b.ofModule() {
 				continue
