@@ -42,6 +42,7 @@ var rooms = []room{
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
 		"internal/naive", ""},
 	{"exchange", "model dataset/format learner engine", ". learners"},
+	{"bench/rows", "shard training model dataset engine", ""},
 	{"shard", "training eval model dataset/format learner engine internal/frames", ""},
 	{"training", "eval eval/stat model dataset dataset/format learners learner engine " +
 		"internal/spelling", ""},

@@ -56,6 +56,16 @@ func PosteriorOf[T Float](l Learner[T]) PosteriorMerger[T] {
 	return p
 }
 
+// MixerOf returns what averages l with others, or nil if its hypothesis is not made of weights that
+// can be (Traits.Mixes).
+func MixerOf[T Float](l Learner[T]) Mixer[T] {
+	if w, ok := l.(interface{ Mixer() Mixer[T] }); ok {
+		return w.Mixer()
+	}
+	m, _ := l.(Mixer[T])
+	return m
+}
+
 // ReportOf returns what the posterior of l met so far; nil if l has none (Traits.Posterior).
 func ReportOf[T Float](l Learner[T]) *PosteriorReport {
 	if p, ok := l.(interface{ Report() PosteriorReport }); ok {

@@ -503,3 +503,27 @@ func ExampleAbreast() {
 	fmt.Println(all[4].Updates(), all[5].Updates())
 	// Output: 69 57
 }
+
+// Learners of different examples are averaged, each with its share.
+func ExampleMixer() {
+	of := make([]learner.Learner[float32], 2)
+	for i, x := range []float32{1, 3} {
+		l, err := learner.Make[float32]("perceptron", nil, learner.Env{})
+		if err != nil {
+			panic(err)
+		}
+		b := engine.Block[float32]{Y: []float32{1}, X: []float32{x}, Dim: 1, Stride: 1}
+		if err := l.Learn(&b, make([]learner.Round, 1)); err != nil {
+			panic(err)
+		}
+		of[i] = l
+	}
+	mixed, err := learner.Make[float32]("perceptron", nil, learner.Env{})
+	if err != nil {
+		panic(err)
+	}
+	var m learner.Mixer[float32] = learner.MixerOf(mixed)
+	err = m.Mix(of, []float64{0.25, 0.75}, nil)
+	fmt.Println(mixed.Weights(), mixed.Updates(), err)
+	// Output: [2.5] 2 <nil>
+}

@@ -115,6 +115,16 @@ type PosteriorMerger[T Float] interface {
 	Report() PosteriorReport
 }
 
+// Mixer is a Learner whose hypothesis is made of weights that can be averaged with those of others,
+// which have learned other examples.
+type Mixer[T Float] interface {
+	// Mix makes the learner, which is new, the average of others of its settings, each with its
+	// share; shares add up to 1. Sums go in the order of the others, in float64. Counters are those
+	// of all of them, in which what they all went on from counts once: before, nil for nothing.
+	// Errors wrap ErrState, and leave the learner as it was.
+	Mix(of []Learner[T], share []float64, before Learner[T]) error
+}
+
 // PosteriorReport counts what a learner with a posterior met.
 type PosteriorReport struct {
 	Sweeps int64 `json:"sweeps"` // of EP over the points

@@ -45,6 +45,7 @@ type Traits struct {
 	Proba     bool // ProberOf has its probabilities
 	Posterior bool // ReportOf returns what its posterior met
 	Merges    bool // PosteriorOf has its posterior, which can be joined with another
+	Mixes     bool // MixerOf averages its weights with those of others
 	Mistakes  bool // a pass without an update is not all: see MistakeCheckerOf
 	Dual      bool // after Fit, SolutionOf has bounds of the optimum
 	Support   bool // the hypothesis is a sum over examples, and SupportOf counts them

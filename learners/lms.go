@@ -59,7 +59,7 @@ func (c *LMSConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *LMSConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Members, t.Weights, t.Forgets = c.members(), true, true
+	t.Members, t.Weights, t.Forgets, t.Mixes = c.members(), true, true, true
 	return t
 }
 

@@ -159,7 +159,7 @@ func (c *OnlineConfig) traits(name string, t learner.Traits,
 		return t
 	}
 	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
-	t.Norm, t.Remedies = math.NaN(), nil
+	t.Norm, t.Remedies, t.Mixes = math.NaN(), nil, false
 	return onlineTraits(name, t, c.kernel(), c.Budget, 1, sized)
 }
 

@@ -187,7 +187,7 @@ func traitsOver(b learner.Traits, classes int, threads string) learner.Traits {
 	t.Classes, t.ClassCount = true, classes
 	t.Members, t.HardMargin, t.Threads, t.Replaces = nil, nil, threads, 0
 	t.Posterior, t.Dual, t.Biased, t.Origin = false, false, false, false
-	t.Abreast = false
+	t.Abreast, t.Mixes = false, false
 	t.Soft, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
 	if t.Whole = !b.Stream; b.Stream { // that can both passes as a stream does
 		t.OwnLimit = false

@@ -89,7 +89,7 @@ func (c *PAConfig) checkRule(name string) error {
 // Traits is Config.Traits: with a kernel the examples learned are kept.
 func (c *PAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Members, t.Weights, t.Forgets = c.members(), c.Variant != 0, true
+	t.Members, t.Weights, t.Forgets, t.Mixes = c.members(), c.Variant != 0, true, true
 	return c.traits("pa", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n

@@ -113,7 +113,7 @@ func (c *PerceptronConfig) Validate() error {
 func (c *PerceptronConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.Relative, t.Members = c.MarginRel != 0 && c.relativeLengths(), c.members()
-	t.Weights, t.Forgets = true, true
+	t.Weights, t.Forgets, t.Mixes = true, true, true
 	return c.traits("perceptron", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n

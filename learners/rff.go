@@ -111,7 +111,7 @@ func (c *RFFConfig) Traits() learner.Traits {
 	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving, t.OwnLimit, t.Dual = false, false, false, false,
 		false, false
 	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
-	t.Members, t.Replaces = nil, 0
+	t.Members, t.Replaces, t.Mixes = nil, 0, false
 	t.OverClasses = c.overClasses
 	lifted(&t, func(base learner.Config) learner.Config {
 		r := *c

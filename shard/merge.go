@@ -25,11 +25,21 @@ type Merging struct {
 	// Prior is the file of the model that all of them went on from (training.Options.From): what
 	// it knows counts once. "" is none. It must be named for row shards that went on from one.
 	Prior string
+	// Mix averages weights instead, of learners with Traits.Mixes: MixUniform with the same share
+	// each, MixMistakes with shares in proportion to the mistakes that each has made beyond the
+	// prior's. "" merges posteriors.
+	Mix string
 	// Model is the file to be written; "" is none.
 	Model string
 	// Machine says how much memory a model may take.
 	Machine training.Machine
 }
+
+// What Merging.Mix may be.
+const (
+	MixUniform  = "uniform"
+	MixMistakes = "mistakes"
+)
 
 // Merged is what came of it.
 type Merged struct {
@@ -93,12 +103,17 @@ type gathered struct {
 	of      int          // row shards; 0: they are none
 
 	presented, mistakes uint64
+	share               []float64 // of each file: its mistakes beyond the prior's
 	prep                model.Prep
 }
 
 // gather looks at all models, and puts row shards in order.
 func gather(ctx context.Context, m *Merging) (g *gathered, err error) {
 	g = &gathered{merging: m}
+	if m.Mix != "" && m.Mix != MixUniform && m.Mix != MixMistakes {
+		return nil, refused("", "mix is %q, want %s or %s: %w", m.Mix, MixUniform, MixMistakes,
+			learner.ErrConfig)
+	}
 	if len(m.Models) == 0 {
 		return nil, refused("", "no models: %w", learner.ErrParts)
 	}
@@ -181,6 +196,7 @@ func (g *gathered) take(name string, m *model.Model) error {
 	}
 	g.presented = min(g.presented+presented, model.MaxCount)
 	g.mistakes = min(g.mistakes+mistakes, model.MaxCount)
+	g.share = append(g.share, float64(mistakes))
 	g.prep.Dim = max(g.prep.Dim, m.Prep.Dim)
 	if m.Prep.Rest != g.prep.Rest {
 		g.prep.Rest = ""
@@ -228,13 +244,13 @@ func (g *gathered) order(rows []*model.Rows) error {
 		return nil
 	}
 	g.of = rows[0].Of
-	at := make([]string, g.of+1)
+	at, share := make([]string, g.of+1), make([]float64, g.of+1)
 	for i, r := range rows {
 		if at[r.Shard] != "" {
 			return refused("Name each shard once.", "%s and %s: %s comes twice: %w", at[r.Shard],
 				g.files[i], r, learner.ErrParts)
 		}
-		at[r.Shard] = g.files[i]
+		at[r.Shard], share[r.Shard] = g.files[i], g.share[i]
 	}
 	var missing []string
 	for k := 1; k <= g.of; k++ {
@@ -251,7 +267,7 @@ func (g *gathered) order(rows []*model.Rows) error {
 			g.of, strings.Join(missing, ", "), map[bool]string{true: "is", false: "are"}[len(
 				missing) == 1], learner.ErrParts)
 	}
-	g.files = at[1:]
+	g.files, g.share = at[1:], share[1:]
 	return nil
 }
 
@@ -350,7 +366,11 @@ type merger[T engine.Float] struct {
 func mergeAs[T engine.Float](ctx context.Context, g *gathered) (*Merged, error) {
 	m := &merger[T]{g, ctx, engine.NewPool(1)}
 	defer m.pool.Close()
-	l, err := m.posterior()
+	make := m.posterior
+	if g.merging.Mix != "" {
+		make = m.mixed
+	}
+	l, err := make()
 	if err != nil {
 		return nil, err
 	}
@@ -392,6 +412,63 @@ func (m *merger[T]) posterior() (learner.Learner[T], error) {
 			"%s and their prior %s: %w", strings.Join(m.files, ", "), m.merging.Prior, err)
 	}
 	return l, nil
+}
+
+// mixed is the average of all.
+func (m *merger[T]) mixed() (learner.Learner[T], error) {
+	if !m.config.Traits().Mixes {
+		return nil, refused("Learners that can: "+strings.Join(Mixable(), ", ")+".",
+			"%s: %s has no weights to be averaged: %w", m.files[0], m.first.Learner, ErrForeign)
+	}
+	restore := func(name string, one *model.Model, err error) (learner.Learner[T], error) {
+		if err != nil {
+			return nil, err
+		}
+		l, err := model.Restore[T](one, m.pool)
+		return l, named(name, err)
+	}
+	all := make([]learner.Learner[T], len(m.files))
+	for i, name := range m.files {
+		one, err := m.merging.load(name)
+		if all[i], err = restore(name, one, err); err != nil {
+			return nil, err
+		}
+	}
+	var before learner.Learner[T]
+	if m.prior != nil {
+		var err error
+		if before, err = restore(m.merging.Prior, m.prior, nil); err != nil {
+			return nil, err
+		}
+	}
+	sum := 0.0
+	for _, v := range m.share {
+		sum += v
+	}
+	share := make([]float64, len(all))
+	for i := range share {
+		if share[i] = 1 / float64(len(all)); m.merging.Mix == MixMistakes && sum > 0 {
+			share[i] = m.share[i] / sum
+		}
+	}
+	l, err := learner.New[T](m.entry, m.config, learner.Env{Seed: m.first.Seed, Pool: m.pool})
+	if err != nil {
+		return nil, err
+	}
+	if err := learner.MixerOf(l).Mix(all, share, before); err != nil {
+		return nil, refused("", "%s: %w", strings.Join(m.files, ", "), err)
+	}
+	return l, nil
+}
+
+// Mixable returns the names of the learners whose weights can be averaged as they are by default.
+func Mixable() (names []string) {
+	for _, name := range learner.Names() {
+		if e, err := learner.Lookup(name); err == nil && e.Config().Traits().Mixes {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // tree merges the models lo to hi-1.

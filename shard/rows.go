@@ -33,6 +33,79 @@ func TrainRows(ctx context.Context, o training.Options, n, workers int, env trai
 	return Merge(ctx, Merging{Models: models, Prior: o.From, Model: o.Model, Machine: env.Machine})
 }
 
+// Mixing is iterative parameter mixing: rounds in each of which shards of the rows are learned
+// apart from the same weights, which are then averaged.
+type Mixing struct {
+	// Options are those of one shard's run in one round, whose Epochs are 1 in the paper. The
+	// model goes to Model; with From the first round goes on from that one.
+	training.Options
+	Shards  int    // of the rows
+	Rounds  int    // 1 or more
+	Workers int    // that learn at a time
+	By      string // MixUniform or MixMistakes; "" is MixUniform
+	// Each is called with the model behind each round, from 1; nil: not at all. Its error ends it.
+	Each func(round int, m *Merged) error
+}
+
+// Mix learns by iterative parameter mixing what can't be taken apart, or has no posterior: learners
+// with Traits.Mixes, whose hypothesis is a vector of weights. The result depends on all fields but
+// Workers; it is that of training each shard with training.Options.Rows and From, and Merge with
+// Mix, round by round.
+//
+// Reference: R. McDonald, K. Hall, G. Mann, "Distributed Training Strategies for the Structured
+// Perceptron", NAACL 2010.
+//
+// What the shards learn in a round they don't learn from each other, so that each has the fewer
+// rows the more there are. Averaging makes up for some of it, and rounds for more. Command
+// bench/rows measures what is left on Adult. Data and errors as of TrainRows. Cost
+// of a round: a pass over the rows, and all shards' weights in memory.
+func Mix(ctx context.Context, m Mixing, env training.Env) (*Merged, error) {
+	if m.Rounds < 1 {
+		return nil, fmt.Errorf("shard: %d rounds, want 1 or more: %w", m.Rounds, learner.ErrConfig)
+	}
+	dir, err := os.MkdirTemp("", "halfspace-mix-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	by := m.By
+	if by == "" {
+		by = MixUniform
+	}
+	o, done := m.Options, (*Merged)(nil)
+	for round := 1; ; round++ {
+		models, err := trainShards(ctx, o, m.Shards, m.Workers, env, dir)
+		if err != nil {
+			return nil, err
+		}
+		to := filepath.Join(dir, fmt.Sprintf("%d.mixed", round))
+		if round == m.Rounds {
+			to = m.Model
+		}
+		if done, err = Merge(ctx, Merging{Models: models, Prior: o.From, Mix: by, Model: to,
+			Machine: env.Machine}); err != nil {
+			return nil, err
+		}
+		if m.Each != nil {
+			if err := m.Each(round, done); err != nil {
+				return nil, err
+			}
+		}
+		if round == m.Rounds {
+			return done, nil
+		}
+		o = goingOn(o, to)
+	}
+}
+
+// goingOn returns o for a run that goes on from a model, which has the rest.
+func goingOn(o training.Options, from string) training.Options {
+	o.From, o.Learner, o.Precision, o.Seed, o.Config, o.Literal = from, "", "", nil, nil, false
+	o.Settings, o.Bias, o.Normalize, o.Scale, o.Missing, o.Rho = nil, "", "", "", "", 0
+	o.HashBits, o.Interactions, o.Positive, o.Classes, o.Pairs = 0, nil, "", nil, false
+	return o
+}
+
 // trainShards trains all of n row shards and returns the files of their models, in that folder.
 func trainShards(ctx context.Context, o training.Options, n, workers int, env training.Env,
 	dir string) ([]string, error) {

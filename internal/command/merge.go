@@ -34,7 +34,10 @@ type Merged struct {
 }
 
 // mergeFlags say what becomes of models that saw different examples.
-type mergeFlags struct{ to, prior string }
+type mergeFlags struct {
+	to, prior string
+	mix       choice
+}
 
 func newMergeCmd() *cobra.Command {
 	var (
@@ -58,6 +61,12 @@ that is missing, comes twice or is of other data or settings is refused.
 
 What the models went on from (train -i FILE) all of them know: name it with --prior, and it counts
 once: it is divided out in the end.
+
+With --mix the models' weights are averaged, of learners of one vector of weights. That is no model
+of one machine, nor the same for another number of shards: what shards of the rows learn in a pass
+they don't learn from each other, so each has the fewer rows the more there are. Averaging makes up
+for some of it, and rounds for more: each goes on from the average (train -i mixed.model --rows K/N;
+merge --mix uniform --prior mixed.model).
 
 The models need the same learner, settings, precision, labels and preparation of examples. Learners
 that can be merged: ` + strings.Join(mergeable(), ", ") + `, these over random features (--rff) of one
@@ -104,6 +113,9 @@ progressive error. That takes one more pass over the examples for each that was 
 		"or not at all")
 	fs.StringVar(&m.prior, "prior", "", "the model in `FILE`, that all of them went on from "+
 		"(train -i), counts once")
+	choose(fs, &m.mix, "mix", "average weights, not posteriors: uniform, or by the mistakes "+
+		"of each"+who(func(t learner.Traits) bool { return t.Mixes }), "none", shard.MixUniform,
+		shard.MixMistakes)
 	names(fs, useModel, "model")
 	names(fs, useRead, "prior")
 	parts.flags(cmd)
@@ -124,10 +136,14 @@ func (r *Merged) rows() [][2]string {
 		{"examples", fmt.Sprintf("%d presented, %d features", r.Presented, r.Features)},
 		{"updates", fmt.Sprint(r.Updates)},
 	}
-	if r.Posterior == nil {
+	switch {
+	case r.Posterior == nil && r.Examples == 0: // weights were averaged
+	case r.Posterior == nil:
 		rows = append(rows, [2]string{"progressive", r.describeProgress()})
-	} else if met := describePosterior(r.Posterior); met != "" {
-		rows = append(rows, [2]string{"posterior", met})
+	default:
+		if met := describePosterior(r.Posterior); met != "" {
+			rows = append(rows, [2]string{"posterior", met})
+		}
 	}
 	return append(rows, [2]string{"model", r.Model + " sha256 " + r.SHA256})
 }
@@ -147,8 +163,12 @@ func mergeable() (names []string) {
 
 // mergeModels merges what the flags name.
 func (m *mergeFlags) merge(cmd *cobra.Command, names []string) (*Merged, error) {
+	mix := m.mix.value
+	if mix == "none" {
+		mix = ""
+	}
 	done, err := shard.Merge(cmd.Context(), shard.Merging{Models: names, Prior: m.prior,
-		Model: m.to, Machine: thisMachine(0)})
+		Mix: mix, Model: m.to, Machine: thisMachine(0)})
 	if err != nil {
 		return nil, mergeError(cmd, m.to, err)
 	}

@@ -96,6 +96,7 @@ func (s *suite[T]) traits(t *testing.T, b *engine.Block[T]) {
 		{"Proba", k.Proba, learner.ProberOf(l) != nil},
 		{"Posterior", k.Posterior, learner.ReportOf(l) != nil},
 		{"Merges", k.Merges, learner.PosteriorOf(l) != nil},
+		{"Mixes", k.Mixes, learner.MixerOf(l) != nil},
 		{"Mistakes", k.Mistakes, learner.MistakeCheckerOf(l) != nil},
 		{"Dual", k.Dual, dual},
 		{"Support", k.Support, support},
