@@ -30,25 +30,70 @@ func scoreBinOf(f float64) int {
 // negative of which the positive scores more, equal scores counting half. The true value, of all
 // scores as they are, is within bound of it: pairs in one bin count half, and bound is half their
 // share. NaN without both classes, or without MetricsOptions.AUC. A NaN is less than all scores.
+//
+// Of more classes, where AddScored has their scores, it is the mean of the classes' that came, each
+// against the rest: ClassAUC. That is scikit-learn's roc_auc_score with multi_class="ovr" and
+// average="macro"; bound is the mean of theirs.
 func (m *Metrics) AUC() (auc, bound float64) {
+	if m.each != nil {
+		return m.meanAUC(func(classTally) float64 { return 1 })
+	}
 	if m.scores == nil || len(m.classes) > 2 {
 		return math.NaN(), math.NaN()
 	}
-	pairs := m.pairs()
-	var won, same, below float64
-	for _, b := range m.scores {
+	return areaOf(m.scores, m.lost, 1)
+}
+
+// WeightedAUC is AUC of more than two classes with each class weighing as much as its examples do
+// together: average="weighted" there. NaN of two.
+func (m *Metrics) WeightedAUC() (auc, bound float64) {
+	if m.each == nil {
+		return math.NaN(), math.NaN()
+	}
+	return m.meanAUC(func(c classTally) float64 { return c.came })
+}
+
+// ClassAUC returns AUC of class k against all others, by its scores; of two classes it is NaN, as
+// it is of a class that never came, or where nothing else did.
+func (m *Metrics) ClassAUC(k int) (auc, bound float64) {
+	switch {
+	case m.each == nil || k < 0 || k >= len(m.classes) || m.classes[k].came == 0 ||
+		m.classes[k].came == m.sum:
+		return math.NaN(), math.NaN()
+	case k >= len(m.each): // it has no scores: all are equal
+		return 0.5, 0.5
+	}
+	return areaOf(m.each[k].bins, m.each[k].lost, 1/m.sum)
+}
+
+// meanAUC returns the mean over the classes that have one.
+func (m *Metrics) meanAUC(weight func(classTally) float64) (auc, bound float64) {
+	var sum float64
+	for k, c := range m.classes {
+		if a, b := m.ClassAUC(k); a == a {
+			w := weight(c)
+			auc, bound, sum = auc+w*a, bound+w*b, sum+w
+		}
+	}
+	return auc / sum, bound / sum
+}
+
+// areaOf returns AUC of scores, whose weights are multiplied by unit so that no product overflows.
+func areaOf(bins []scoreBin, lost scoreBin, unit float64) (auc, bound float64) {
+	var won, same, below, positive, negative float64
+	for _, b := range bins {
+		b.positive, b.negative = b.positive*unit, b.negative*unit
 		won += b.positive * below
 		same += b.positive * b.negative
 		below += b.negative
+		positive, negative = positive+b.positive, negative+b.negative
 	}
-	for _, b := range m.scores {
-		won += b.positive * m.lost.negative
-	}
-	same += m.lost.positive * m.lost.negative
+	lost.positive, lost.negative = lost.positive*unit, lost.negative*unit
+	won += positive * lost.negative
+	same += lost.positive * lost.negative
+	pairs := (positive + lost.positive) * (negative + lost.negative)
 	return (won + same/2) / pairs, same / 2 / pairs
 }
-
-func (m *Metrics) pairs() float64 { return m.Class(0).Came * m.unit * m.Class(1).Came * m.unit }
 
 // Scored is a score of two classes beside the label that came.
 type Scored struct {
@@ -89,10 +134,25 @@ func CurveOf(all []Scored) (c Curve) {
 }
 
 // Curve returns that of the bins, whose thresholds are their least scores; empty without
-// MetricsOptions.AUC.
-func (m *Metrics) Curve() (c Curve) {
-	for i := len(m.scores) - 1; i >= 0; i-- {
-		b := m.scores[i]
+// MetricsOptions.AUC, and of more than two classes, which have one each.
+func (m *Metrics) Curve() Curve {
+	if m.each != nil || len(m.classes) > 2 {
+		return Curve{}
+	}
+	return m.curveOf(m.scores, m.lost)
+}
+
+// ClassCurve is Curve of class k against all others, by its scores; empty where ClassAUC is NaN.
+func (m *Metrics) ClassCurve(k int) Curve {
+	if auc, _ := m.ClassAUC(k); auc != auc || k >= len(m.each) {
+		return Curve{}
+	}
+	return m.curveOf(m.each[k].bins, m.each[k].lost)
+}
+
+func (m *Metrics) curveOf(bins []scoreBin, lost scoreBin) (c Curve) {
+	for i := len(bins) - 1; i >= 0; i-- {
+		b := bins[i]
 		if b.positive+b.negative == 0 {
 			continue
 		}
@@ -100,7 +160,7 @@ func (m *Metrics) Curve() (c Curve) {
 		c.Negative += b.negative / m.unit
 		c.Points = append(c.Points, CurvePoint{binStart(i), c.Positives, c.Negative})
 	}
-	if lost := m.lost; lost.positive+lost.negative > 0 {
+	if lost.positive+lost.negative > 0 {
 		c.Positives += lost.positive / m.unit
 		c.Negative += lost.negative / m.unit
 		c.Points = append(c.Points, CurvePoint{math.NaN(), c.Positives, c.Negative})

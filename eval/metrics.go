@@ -78,7 +78,8 @@ const MaxConfusion = 100
 
 // MetricsOptions say what Metrics tally beside the classes. The zero value: nothing.
 type MetricsOptions struct {
-	// AUC keeps how often each score of two classes came, by bins: 128 KiB.
+	// AUC keeps how often each score of two classes came, by bins: 128 KiB. Of more, up to
+	// MaxConfusion, AddScored keeps them of each class, 128 KiB a class.
 	AUC bool
 	// Fading, above 0 and below 1, multiplies the weight of all outcomes before by it at each new
 	// one: about the last 1/(1-Fading) count (J. Gama, R. Sebastião, P. P. Rodrigues, "On
@@ -110,6 +111,13 @@ type Metrics struct {
 	calibration [calibrationBins]calibrationBin
 	scores      []scoreBin
 	lost        scoreBin // NaN
+	each        []classScores
+}
+
+// classScores are those of a class, of more than two.
+type classScores struct {
+	bins []scoreBin
+	lost scoreBin // NaN, or no score
 }
 
 type classTally struct{ came, predicted, right float64 }
@@ -132,8 +140,12 @@ func NewMetrics(o MetricsOptions) *Metrics {
 func (m *Metrics) Reset() {
 	clear(m.cells)
 	clear(m.scores)
+	for k := range m.each {
+		clear(m.each[k].bins)
+		m.each[k].lost = scoreBin{}
+	}
 	*m = Metrics{o: m.o, unit: 1, classes: m.classes[:0], cells: m.cells, stride: m.stride,
-		scores: m.scores}
+		scores: m.scores, each: m.each}
 }
 
 // Add tallies an outcome.
@@ -177,6 +189,42 @@ func (m *Metrics) Add(o *Outcome) {
 	}
 }
 
+// AddScored is Add with the scores of all classes, of more than two, one after another: AUC is of
+// them. A class beyond has none. Cost: some ns a class.
+func (m *Metrics) AddScored(o *Outcome, scores []float64) {
+	before := m.sum
+	m.Add(o)
+	if !m.o.AUC || len(scores) > MaxConfusion || len(m.classes) > MaxConfusion {
+		m.each = nil
+		return
+	}
+	for k := len(m.each); k < len(scores); k++ {
+		c := classScores{bins: make([]scoreBin, 2*scoreBins)}
+		c.lost.negative = before // class k never came with a score
+		if k < len(m.classes) {
+			came := m.classes[k].came
+			if k == int(o.Class) {
+				came -= o.Weight * m.unit
+			}
+			c.lost.positive, c.lost.negative = came, before-came
+		}
+		m.each = append(m.each, c)
+	}
+	w := o.Weight * m.unit
+	for k := range m.each {
+		c := &m.each[k]
+		b := &c.lost
+		if k < len(scores) && scores[k] == scores[k] {
+			b = &c.bins[scoreBinOf(scores[k])]
+		}
+		if k == int(o.Class) {
+			b.positive += w
+		} else {
+			b.negative += w
+		}
+	}
+}
+
 // believe tallies the probabilities of an outcome.
 func (m *Metrics) believe(o *Outcome, w float64) {
 	m.weighed += w
@@ -213,8 +261,21 @@ func (m *Metrics) scale(by float64) {
 		b := &m.calibration[i]
 		b.weight, b.p, b.hits = b.weight*by, b.p*by, b.hits*by
 	}
-	for i := range m.scores {
-		b := &m.scores[i]
+	scaleBins(m.scores, by)
+	for k := range m.each {
+		m.each[k].scaled(by)
+	}
+}
+
+// scaled multiplies the tallies of a class.
+func (c *classScores) scaled(by float64) {
+	scaleBins(c.bins, by)
+	c.lost = scoreBin{c.lost.negative * by, c.lost.positive * by}
+}
+
+func scaleBins(bins []scoreBin, by float64) {
+	for i := range bins {
+		b := &bins[i]
 		b.negative, b.positive = b.negative*by, b.positive*by
 	}
 }
@@ -270,16 +331,42 @@ func (m *Metrics) Merge(o *Metrics) {
 		into.p += by * b.p
 		into.hits += by * b.hits
 	}
+	switch {
+	case o.examples == 0:
+	case m.examples == o.examples: // m was empty
+		m.each = o.Clone().each
+		for k := range m.each {
+			m.each[k].scaled(by)
+		}
+	case len(m.each) != len(o.each):
+		m.each = nil
+	}
 	if m.scores == nil || o.scores == nil {
 		m.scores = nil
 		return
 	}
-	for i, b := range o.scores {
-		m.scores[i].negative += by * b.negative
-		m.scores[i].positive += by * b.positive
+	addBins(m.scores, o.scores, by)
+	m.lost.add(&o.lost, by)
+	if o.examples == 0 || m.examples == o.examples {
+		return
 	}
-	m.lost.negative += by * o.lost.negative
-	m.lost.positive += by * o.lost.positive
+	for k := range m.each {
+		addBins(m.each[k].bins, o.each[k].bins, by)
+		m.each[k].lost.add(&o.each[k].lost, by)
+	}
+}
+
+// addBins adds others times by to bins.
+func addBins(bins, others []scoreBin, by float64) {
+	for i := range others {
+		bins[i].add(&others[i], by)
+	}
+}
+
+// add adds o times by.
+func (b *scoreBin) add(o *scoreBin, by float64) {
+	b.negative += by * o.negative
+	b.positive += by * o.positive
 }
 
 // Clone returns a copy.
@@ -287,6 +374,10 @@ func (m *Metrics) Clone() *Metrics {
 	c := *m
 	c.classes, c.cells, c.scores = slices.Clone(m.classes), slices.Clone(m.cells),
 		slices.Clone(m.scores)
+	c.each = slices.Clone(m.each)
+	for k := range c.each {
+		c.each[k].bins = slices.Clone(m.each[k].bins)
+	}
 	return &c
 }
 

@@ -115,12 +115,19 @@ func Test[T engine.Float](ctx context.Context, p learner.Predictor[T],
 // for (ErrOptions if it has none). Without labels there are no outcomes: each example needs one.
 func Tally[T engine.Float](ctx context.Context, p learner.Predictor[T], src Source[T], m *Metrics,
 	proba bool) (Count, error) {
-	return TallyEach(ctx, p, src, proba, m.Add)
+	return TallyEach(ctx, p, src, proba, func(o *Outcome, scores []float64) {
+		if len(scores) > 0 {
+			m.AddScored(o, scores)
+		} else {
+			m.Add(o)
+		}
+	})
 }
 
-// TallyEach hands the outcomes to each, one by one, good during the call; else it is Tally.
+// TallyEach hands the outcomes to each, one by one, with the classes' scores where there are more
+// than two, good during the call; else it is Tally.
 func TallyEach[T engine.Float](ctx context.Context, p learner.Predictor[T], src Source[T],
-	proba bool, each func(*Outcome)) (Count, error) {
+	proba bool, each func(*Outcome, []float64)) (Count, error) {
 	var c Count
 	t, err := newTally(p, each, proba)
 	if err != nil {
@@ -135,13 +142,13 @@ func TallyEach[T engine.Float](ctx context.Context, p learner.Predictor[T], src 
 
 // tally makes outcomes.
 type tally[T engine.Float] struct {
-	each   func(*Outcome)
+	each   func(*Outcome, []float64)
 	k      int // outputs
 	prober learner.Prober[T]
 	proba  []float64
 }
 
-func newTally[T engine.Float](p learner.Predictor[T], each func(*Outcome),
+func newTally[T engine.Float](p learner.Predictor[T], each func(*Outcome, []float64),
 	proba bool) (*tally[T], error) {
 	t := &tally[T]{each: each, k: p.Outputs()}
 	if !proba {
@@ -162,8 +169,10 @@ func (t *tally[T]) add(b *engine.Block[T], scores []float64) error {
 	}
 	for i := range b.Len() {
 		var o Outcome
+		var each []float64
 		if b.Class != nil {
-			o = OutcomeOf(int(b.Class[i]), learner.Predicted(scores[i*t.k:][:t.k]))
+			each = scores[i*t.k:][:t.k]
+			o = OutcomeOf(int(b.Class[i]), learner.Predicted(each))
 			if t.prober != nil {
 				o.BelieveEach(t.proba[i*t.k:][:t.k])
 			}
@@ -174,7 +183,7 @@ func (t *tally[T]) add(b *engine.Block[T], scores []float64) error {
 			}
 		}
 		o.Weight = float64(b.Weight(i))
-		t.each(&o)
+		t.each(&o, each)
 	}
 	return nil
 }

@@ -414,6 +414,9 @@ func (o *Options) metering(x learner.Extent) int64 {
 	n := outcome*int64(o.Window) + 2*point*int64(o.Curve)
 	if o.AUC {
 		n += 2 * bins
+		if len(o.Test) > 0 { // of each class
+			n += bins * min(x.Classes, eval.MaxConfusion)
+		}
 	}
 	if o.Delay > 0 {
 		x.Examples = int64(o.Delay) + block

@@ -71,9 +71,9 @@ of 0.5 or more, predicts the positive label. Of more labels it is needed.
 
 With -i MODEL the files are labelled examples, which the model predicts first.
 
-The metrics are those of: halfspace help metrics. AUC is exact: all scores are kept, 24 bytes each,
-up to 2^26 of them. --roc, --pr and --calibration write curves, as a picture where the name ends in
-.svg or .png, else as CSV.`,
+The metrics are those of: halfspace help metrics. AUC of two labels is exact: all scores are kept,
+24 bytes each, up to 2^26 of them. --roc, --pr and --calibration write curves, as a picture where
+the name ends in .svg or .png, else as CSV.`,
 		Example: `  halfspace evaluate -i a9a.model --roc roc.svg a9a.t
   halfspace evaluate --columns label,proba --calibration bins.csv scored.csv`,
 		Annotations: args(useExamples),
@@ -186,7 +186,11 @@ func (e *evaluator) unread(ctx context.Context, err error) error {
 }
 
 // add takes an outcome.
-func (e *evaluator) add(o *eval.Outcome) {
+func (e *evaluator) add(o *eval.Outcome, scores []float64) {
+	if len(scores) > 0 {
+		e.m.AddScored(o, scores)
+		return
+	}
 	e.m.Add(o)
 	if len(e.labels) == 2 && len(e.all) <= mostScored {
 		e.all = append(e.all, eval.Scored{Score: o.Score, Weight: o.Weight, Positive: o.Class == 1})
@@ -210,7 +214,7 @@ func (e *evaluator) report() error {
 			r.AUC, r.AUCBound = &auc, &exact
 		}
 	}
-	if len(e.labels) != 2 || e.noScores {
+	if e.noScores {
 		curve, r.AUC, r.AUCBound = eval.Curve{}, nil, nil
 	}
 	if p := curve.AveragePrecision(); len(curve.Points) > 0 && p == p {
@@ -238,7 +242,8 @@ func (e *evaluator) report() error {
 	for _, v := range []struct {
 		name  string
 		value *float64
-	}{{"AUC", r.AUC}, {"average precision", r.AveragePrecision}, {"log-loss", r.LogLoss},
+	}{{aucName(e.m), r.AUC}, {"weighted AUC", r.AUCWeighted},
+		{"average precision", r.AveragePrecision}, {"log-loss", r.LogLoss},
 		{"Brier score", r.Brier}, {"calibration error", r.CalibrationError}} {
 		if v.value != nil {
 			rows.add(v.name, "%.6g", *v.value)

@@ -14,8 +14,10 @@ type lineMetrics struct {
 	F1            float64  `json:"f1"` // of two classes that of the positive one, else the mean
 	AUC           *float64 `json:"auc"`
 	AUCBound      *float64 `json:"auc_bound"` // the true one is within this of auc
-	LogLoss       *float64 `json:"log_loss"`  // nats
-	Brier         *float64 `json:"brier"`
+	// Of more than two classes auc is the mean of theirs, and this weighs them by their examples.
+	AUCWeighted *float64 `json:"auc_weighted"`
+	LogLoss     *float64 `json:"log_loss"` // nats
+	Brier       *float64 `json:"brier"`
 	// Expected, over 10 equal bins.
 	CalibrationError *float64 `json:"calibration_error"`
 }
@@ -36,6 +38,8 @@ type classReport struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
 	F1        float64 `json:"f1"`
+	// Of more than two classes, against the rest; null without scores.
+	AUC *float64 `json:"auc"`
 }
 
 // lineMetricsOf returns them, or nil where there are none.
@@ -48,11 +52,22 @@ func lineMetricsOf(m *eval.Metrics) *lineMetrics {
 	if auc, bound := m.AUC(); auc == auc {
 		r.AUC, r.AUCBound = &auc, &bound
 	}
+	if auc, _ := m.WeightedAUC(); auc == auc {
+		r.AUCWeighted = &auc
+	}
 	if m.Proba() {
 		v := [3]float64{m.LogLoss(), m.Brier(), m.CalibrationError()}
 		r.LogLoss, r.Brier, r.CalibrationError = &v[0], &v[1], &v[2]
 	}
 	return r
+}
+
+// aucName is what AUC is called: of more than two classes it is the mean of theirs.
+func aucName(m *eval.Metrics) string {
+	if auc, _ := m.WeightedAUC(); auc == auc {
+		return "macro AUC"
+	}
+	return "AUC"
 }
 
 // describeMetrics returns the report, or nil where there are none.
@@ -67,8 +82,11 @@ func describeMetrics(m *eval.Metrics, labels []string) *metricsReport {
 		if k < len(labels) {
 			label = labels[k]
 		}
-		r.Classes = append(r.Classes, classReport{label, c.Came, c.Predicted, c.Precision,
-			c.Recall, c.F1})
+		class := classReport{label, c.Came, c.Predicted, c.Precision, c.Recall, c.F1, nil}
+		if auc, _ := m.ClassAUC(k); auc == auc {
+			class.AUC = &auc
+		}
+		r.Classes = append(r.Classes, class)
 	}
 	return r
 }

@@ -359,7 +359,7 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 		w.classes = append(w.classes, shownLabel(name))
 	}
 	if w.classes != nil {
-		w.metrics = eval.NewMetrics(eval.MetricsOptions{})
+		w.metrics = eval.NewMetrics(eval.MetricsOptions{AUC: true})
 	}
 	w.labels.Negative = shownLabel(w.labels.Negative)
 	w.labels.Positive = shownLabel(w.labels.Positive)
@@ -550,7 +550,7 @@ func (w *writer[T]) tallyClass(class int, outputs []float64, f float64, proba []
 		if sure {
 			w.count.Add(1, learner.ClassScore(outputs, class))
 			o := eval.OutcomeOf(class, learner.Predicted(outputs))
-			w.metrics.Add(&o)
+			w.metrics.AddScored(&o, outputs)
 		}
 		if proba != nil {
 			w.stats.AddClass(class, proba)

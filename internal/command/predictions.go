@@ -298,7 +298,7 @@ func (e *evaluator) tally(p *predictions) error {
 			}
 		}
 		o.Weight = r.weight
-		e.add(&o)
+		e.add(&o, nil)
 	}
 	if !p.has["score"] && !p.has["proba"] {
 		e.all = nil // no scores

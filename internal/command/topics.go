@@ -316,7 +316,9 @@ test with --test. predict has them of rows with labels, evaluate of any predicti
               classes the mean of all ("macro")
   auc         of two classes, the share of pairs of a positive and a negative of which the positive
               scores more. While it learns, scores are kept by bins: the true value is within the
-              bound behind the sign ± (JSON: auc_bound)
+              bound behind the sign ± (JSON: auc_bound). Of more classes, of the test and of what a
+              model predicts, the mean of theirs, each by its scores against the rest ("macro");
+              JSON has each class's, and their mean weighted by their examples (auc_weighted)
   log-loss    mean of -log of the probability of the label that came, in nats; as --proba
   brier       mean squared distance of the probability, of several classes summed over them
   ece         expected calibration error, over 10 equal bins of the probability

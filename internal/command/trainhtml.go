@@ -53,6 +53,9 @@ func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
 	if r.Test != nil {
 		tile("error, test", "%.2f %%", 100*r.Test.Error)
 		if r.Test.Metrics != nil {
+			if auc := r.Test.Metrics.AUCWeighted; auc != nil {
+				tile("macro AUC, test", "%.4f", *r.Test.Metrics.AUC)
+			}
 			data.Parts = append(data.Parts, htmlPart{"Test", r.Test.Metrics})
 		}
 	}
@@ -96,6 +99,29 @@ func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
 	return nil
 }
 
+// mostCurves is how many classes have ROC curves in one figure.
+const mostCurves = 10
+
+// classCurves draws those of the classes, each against the rest, of up to mostCurves.
+func classCurves(m *eval.Metrics, labels []string) (lines []papers.Line) {
+	for k := 0; m.Classes() <= mostCurves && k < len(labels); k++ {
+		if c := m.ClassCurve(k); len(c.Points) > 0 {
+			lines = append(lines, rocLine(labels[k], &c))
+		}
+	}
+	return lines
+}
+
+// rocLine draws a ROC curve, which it thins.
+func rocLine(name string, c *eval.Curve) papers.Line {
+	c.Thin(htmlPoints)
+	l := papers.Line{Name: name, X: []float64{0}, Y: []float64{0}}
+	for _, p := range c.Points {
+		l.X, l.Y = append(l.X, p.False/c.Negative), append(l.Y, p.True/c.Positives)
+	}
+	return l
+}
+
 // htmlFigures draws the learning curve, ROC curves and the calibration, where there are any.
 func htmlFigures(o *training.Options, res *training.Result) (list []papers.Figure) {
 	if points := res.Counts.Curve; len(points) > 1 {
@@ -117,9 +143,9 @@ func htmlFigures(o *training.Options, res *training.Result) (list []papers.Figur
 		list = append(list, papers.Figure{Name: "learning", Title: "Progressive error",
 			XLabel: "examples", YLabel: "error", Lines: []papers.Line{late, far}})
 	}
-	tested := (*eval.Metrics)(nil)
+	tested, labels := (*eval.Metrics)(nil), []string(nil)
 	if res.Test != nil {
-		tested = res.Test.Metrics
+		tested, labels = res.Test.Metrics, shownClasses(res.Test.Info)
 	}
 	var roc, calibration []papers.Line
 	for _, of := range []struct {
@@ -130,13 +156,9 @@ func htmlFigures(o *training.Options, res *training.Result) (list []papers.Figur
 			continue
 		}
 		if c := of.m.Curve(); of.m.Classes() == 2 && c.Positives > 0 && c.Negative > 0 {
-			c.Thin(htmlPoints)
-			l := papers.Line{Name: of.name, X: []float64{0}, Y: []float64{0}}
-			for _, p := range c.Points {
-				l.X, l.Y = append(l.X, p.False/c.Negative), append(l.Y, p.True/c.Positives)
-			}
-			roc = append(roc, l)
+			roc = append(roc, rocLine(of.name, &c))
 		}
+		roc = append(roc, classCurves(of.m, labels)...)
 		if of.m.Proba() {
 			l := papers.Line{Name: of.name}
 			for _, b := range of.m.Calibration() {

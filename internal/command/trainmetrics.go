@@ -43,7 +43,7 @@ var allMetrics = []metric{
 		if auc != auc {
 			return ""
 		}
-		return fmt.Sprintf("AUC %.5f ± %.5f", auc, bound)
+		return fmt.Sprintf("%s %.5f ± %.5f", aucName(m), auc, bound)
 	}, func(m *eval.Metrics) string {
 		auc, _ := m.AUC()
 		if auc != auc {
