@@ -361,20 +361,19 @@ func BenchmarkBinary(b *testing.B) {
 		set := &format.Settings{Format: format.HSB, Stop: true}
 		out, buf := &format.Rows[float32]{}, []byte(nil)
 		bestOf(b, func() (rows int) {
-			parts, err := format.HSB.Open([]string{"f"}, &format.Options{Base: -1,
-				Lookup: format.Lookup, Limits: &format.Limits{Line: DefaultMaxLine}},
-				func(string) (format.File, error) {
-					return &input{name: "f", r: bytes.NewReader(binary)}, nil
-				})
+			runs, _, err := format.HSB.Runs(&input{name: "f", r: bytes.NewReader(binary)},
+				&format.Options{Base: -1, Lookup: format.Lookup,
+					Limits: &format.Limits{Line: DefaultMaxLine}}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
 			for err == nil {
-				var l *format.Layout
-				if buf, _, l, err = parts[0].Next(buf, chunkSize); err != nil && err != io.EOF {
+				var run format.Run
+				if run, err = runs.Next(buf, chunkSize); err != nil && err != io.EOF {
 					b.Fatal(err)
 				}
-				c := &format.Chunk[float32]{Text: buf, N: len(buf), Layout: l, Out: out}
+				buf = run.Text
+				c := &format.Chunk[float32]{Text: buf, N: len(buf), Layout: run.Layout, Out: out}
 				c.Parse(set)
 				rows += out.N
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -22,11 +23,11 @@ func (s *Stream[T]) read() {
 	}
 	if len(s.parts) > 0 {
 		for _, p := range s.parts {
-			read := s.readPart
-			if p.next != nil {
-				read = s.readPartRuns
+			read := func() bool { return s.readPart(p) }
+			if p.in.runs != nil {
+				read = func() bool { return s.readRuns(p.in) }
 			}
-			if !p.skip && !read(p) {
+			if !p.skip && !read() {
 				break
 			}
 		}
@@ -342,24 +343,31 @@ func (s *Stream[T]) readRuns(in *input) bool {
 		if !s.stop.enter() {
 			return false
 		}
+		c := s.chunk(0)
 		s.cut.Unlock()
-		run, size, err := in.runs.Next(s.lim.chunk)
+		run, err := in.runs.Next(c.Text[:0], s.lim.chunk)
 		s.cut.Lock()
 		s.stop.leave()
 		if s.over || s.ctx.Err() != nil {
 			return false
 		}
-		c := s.chunk(0)
-		format.EndText(c.Text)
 		c.File, c.Layout, c.first, c.last = in.name, in.layout, first, err == io.EOF
-		switch {
-		case err == nil:
-			c.Run, c.size = run, size
-		case err != io.EOF:
-			if c.fail = err; !errors.As(err, new(*RowError)) {
-				c.fail = fmt.Errorf("%s: %w", in.name, err)
-			}
+		if run.Layout != nil {
+			c.Layout = run.Layout
 		}
+		switch {
+		case err == nil || err == io.EOF:
+			c.Run, c.size, c.N = run.Value, run.Bytes, len(run.Text)
+		case s.foreign && !errors.As(err, new(*RowError)): // else it says the name
+			c.fail = fmt.Errorf("%s: %w", in.name, err)
+		default:
+			c.fail = err
+		}
+		if c.Offset = run.At; c.N > 0 {
+			c.Text = run.Text
+		}
+		c.Text = slices.Grow(c.Text[:c.N], format.Stops)[:c.N+format.Stops]
+		format.EndText(c.Text[c.N:])
 		if !s.send(c) {
 			return false
 		}
@@ -401,30 +409,4 @@ func (s *Stream[T]) readPart(p part) bool {
 		}
 	}
 	return true
-}
-
-// readPartRuns hands over the runs of a part's examples. The caller holds s.cut; it is free while a
-// read may wait.
-func (s *Stream[T]) readPartRuns(p part) bool {
-	p.in.stop = &s.stop
-	for first := true; ; first = false {
-		c := s.chunk(s.lim.chunk)
-		s.cut.Unlock()
-		run, at, l, err := p.next(c.Text[:0], s.lim.chunk)
-		s.cut.Lock()
-		if s.over || s.ctx.Err() != nil || errors.Is(err, errStopped) {
-			return false
-		}
-		c.File, c.Layout, c.first, c.last = p.in.name, l, first, err == io.EOF
-		if c.N = len(run); err != nil && err != io.EOF {
-			run, c.N, c.fail = c.Text[:0], 0, err
-		}
-		c.Text, c.Offset = append(run, make([]byte, format.Stops)...), at
-		if !s.send(c) {
-			return false
-		}
-		if err == io.EOF { // c is no longer ours
-			return true
-		}
-	}
 }

@@ -215,7 +215,7 @@ func (in *input) Broken(offset int64, wanted string, err error) error {
 }
 
 // stdinName is standard input's name in errors.
-const stdinName = "stdin"
+const stdinName = format.Stdin
 
 // opener opens files by name; "-" is standard input.
 type opener struct {

@@ -31,16 +31,16 @@ type gridRun struct {
 	lo, hi int
 }
 
-func (g *grid) Next(int) (any, int64, error) {
+func (g *grid) Next([]byte, int) (format.Run, error) {
 	if g.next == len(g.rows) {
 		if g.fail != nil {
-			return nil, 0, g.fail
+			return format.Run{}, g.fail
 		}
-		return nil, 0, io.EOF
+		return format.Run{}, io.EOF
 	}
 	lo := g.next
 	g.next = min(lo+2, len(g.rows))
-	return gridRun{g, lo, g.next}, 64, nil
+	return format.Run{Value: gridRun{g, lo, g.next}, Bytes: 64}, nil
 }
 
 func (g *grid) Close() { g.closed.Store(true) }

@@ -161,12 +161,10 @@ type part struct {
 	lo, hi int         // examples that are read, where all take as many bytes
 	skip   bool        // none is read
 	data   format.File // what they are read from
-	// or else what reads a run of them
-	next func(b []byte, size int) ([]byte, int64, *format.Layout, error)
 }
 
 // divisible reports whether the examples are all of the file, each as many bytes of it.
-func (p *part) divisible() bool { return p.next == nil && p.data == format.File(p.in) }
+func (p *part) divisible() bool { return p.in.runs == nil && p.data == format.File(p.in) }
 
 // prepare opens the first file and settles what its head says.
 func (s *Stream[T]) prepare() error {
@@ -347,11 +345,11 @@ func (s *Stream[T]) openParts() error {
 		return s.from.open(name)
 	})
 	for _, p := range parts {
-		q := part{in: p.File.(*input), layout: p.Layout, hi: p.Layout.Rows, data: p.Data,
-			next: p.Next}
+		q := part{in: p.File.(*input), layout: p.Layout, hi: p.Layout.Rows, data: p.Data}
 		if q.data == nil {
 			q.data = p.File
 		}
+		q.in.layout, q.in.runs = p.Layout, p.Runs
 		s.parts = append(s.parts, q)
 	}
 	return err

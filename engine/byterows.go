@@ -181,11 +181,14 @@ func (r *ByteRows[T]) Labels() (y []T, class []int32, w []T) { return r.y, r.cla
 
 // sameBits compares two slices bit by bit: 0 is not -0.
 func sameBits[T Float](a, b []T) bool {
-	bits := func(x []T) []byte {
-		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))),
-			len(x)*int(unsafe.Sizeof(T(0))))
-	}
-	return bytes.Equal(bits(a), bits(b))
+	return bytes.Equal(bitsOf(a), bitsOf(b))
+}
+
+// bitsOf returns the memory of x.
+func bitsOf[E Float | int16](x []E) []byte {
+	var zero E
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))),
+		len(x)*int(unsafe.Sizeof(zero)))
 }
 
 // Block makes examples lo to hi-1 those of dst, a block of its own memory that is used again. The

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -63,8 +64,9 @@ func (l *Lanes[T]) Narrow() bool {
 	if l.allInt16() || l.floats {
 		return !l.floats
 	}
+	zero := l.Zero()
 	for i := range l.Tiles {
-		if t := &l.Tiles[i]; t.Int16 != nil || !t.whole() {
+		if t := &l.Tiles[i]; t.Int16 != nil || !zero && !t.whole() {
 			l.KeepFloats()
 			return false
 		}
@@ -74,18 +76,43 @@ func (l *Lanes[T]) Narrow() bool {
 		from := *t
 		t.Width = padded[int16](t.Lanes)
 		t.Int16 = Aligned[int16](l.rows * t.Width)
-		for r := range l.feature {
-			to := t.Int16[r*t.Width:][:t.Lanes]
-			for k, v := range from.W[r*from.Width:][:t.Lanes] {
-				to[k] = int16(v)
-				t.Peak = max(t.Peak, int(to[k]), -int(to[k]))
-			}
-		}
 		t.W = nil
+		if !zero {
+			t.takeWhole(&from, len(l.feature))
+		}
 		release(int64(len(from.W)) * elemSize[T]())
 	}
 	l.recut()
 	return true
+}
+
+// takeWhole sets the weights in int16 to those of the same members in T, of so many rows.
+func (t *LaneTile[T]) takeWhole(from *LaneTile[T], rows int) {
+	for r := range rows {
+		to := t.Int16[r*t.Width:][:t.Lanes]
+		for k, v := range from.W[r*from.Width:][:t.Lanes] {
+			to[k] = int16(v)
+			t.Peak = max(t.Peak, int(to[k]), -int(to[k]))
+		}
+	}
+}
+
+// Zero reports whether all weights are +0, as before anything was learned. Cost: all weights once,
+// by the speed of memory.
+func (l *Lanes[T]) Zero() bool {
+	for i := range l.Tiles {
+		if t := &l.Tiles[i]; !zeroBits(t.W) || !zeroBits(t.Int16) {
+			return false
+		}
+	}
+	return true
+}
+
+// zeroBits reports whether all bits are 0. Each byte is compared with the one before it: so the
+// comparison is that of the runtime, some 30 times as fast as element by element.
+func zeroBits[E Float | int16](x []E) bool {
+	b := bitsOf(x)
+	return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1])
 }
 
 // whole reports whether all weights are whole numbers that int16 has, with one to spare.

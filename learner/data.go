@@ -34,7 +34,13 @@ func FingerprintOf[T Float](n int, blocks iter.Seq[*engine.Block[T]]) uint64 {
 	for b := range blocks {
 		for i, y := range b.Y {
 			idx, val := b.Example(i)
-			add(math.Float64bits(float64(y)))
+			// a weight of 1 changes no bit, so that data without weights have the sum they always
+			// had
+			add(math.Float64bits(float64(y)) ^ math.Float64bits(float64(b.Weight(i))) ^
+				math.Float64bits(1))
+			if b.Class != nil {
+				add(uint64(b.Class[i]))
+			}
 			add(uint64(len(val)))
 			for k, v := range val {
 				add(uint64(engine.FeatureOf(idx, k)))

@@ -342,7 +342,7 @@ func ExampleMarginDual() {
 	points := must(engine.NewPoints[float64](engine.Kernel{Kind: engine.Linear}))
 	points.Append(b, 0, b.Len())
 	var dual learner.MarginDual = must(learners.FitPUMMARows(ctx,
-		engine.NewRows(points, 1<<22, b.Len(), nil), b.Y,
+		engine.NewRows(points, 1<<22, b.Len(), nil), b.Y, nil,
 		learners.PUMMAConfig{P: "2", Delta: 0.1}, learner.FitOptions{}))
 	fmt.Println(dual.Converged, len(dual.Coef), dual.Margin >= 0.9*dual.Bound)
 	// Output:

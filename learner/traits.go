@@ -52,6 +52,8 @@ type Traits struct {
 
 	// Weights: Learn, or Fit of a learner without Learn, takes Block.W: a weight scales the step,
 	// or the price of the example's loss. Else weights other than 1 are refused with ErrWeights.
+	// Fit of a learner with Learn takes them where the margin is soft (Soft, or FitOptions.Delta
+	// above 0): there they scale the price of the slacks.
 	Weights bool
 
 	// Forgets: ForgetterOf has what forgets a share of what was learned.

@@ -49,7 +49,7 @@ func (*BudgetConfig) Entry() learner.Entry {
 //
 // Deviations: alpha is computed after the removal. The place of one that (1v) removed stays, empty,
 // until another takes it. An example equal to a kept one of the same label raises its coefficient
-// and removes nothing. Ties go to the oldest.
+// and removes nothing. Ties go to the oldest. A weight scales the step, see [UpdateConfig].
 //
 // Guarantee: the traces of an independent implementation, with every removal: TestGoldenBudget.
 //
@@ -94,7 +94,7 @@ func (c *BudgetConfig) keeps() int64 {
 // Traits is Config.Traits.
 func (c *BudgetConfig) Traits() learner.Traits {
 	t := learner.KernelTraits(c.EngineKernel(), c.keeps())
-	t.Sizes, t.FitMemory = []string{"budget"}, c.fitMemory
+	t.Sizes, t.FitMemory, t.Weights = []string{"budget"}, c.fitMemory, true
 	return t
 }
 
@@ -147,7 +147,7 @@ func (l *Budget[T]) empty() (kept.SupportSet[T], error) {
 
 // Learn is Learner.Learn.
 func (l *Budget[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("budget", b, len(rounds)); err != nil {
+	if err := primal.CheckWeighted("budget", b, len(rounds)); err != nil {
 		return err
 	}
 	bounded := l.cfg.bounded()
@@ -155,7 +155,8 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		f, y := l.ScoreExample(b, i), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
 		l.seen++
-		if float64(y*f) > l.cfg.Beta { // (U)
+		w := float64(b.Weight(i))
+		if float64(y*f) > l.cfg.Beta || w == 0 { // (U)
 			continue
 		}
 		h := l.HashExample(y)
@@ -171,10 +172,7 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			first = l.Support() == 0
 			l.Keep(j, y, l.seen, h, bounded) // (2)
 		}
-		a, most := l.cfg.step(float64(y*l.CurrentScore), l.Wide[j], first), math.Inf(1)
-		if l.cfg.Update == "svm" {
-			most = l.cfg.C
-		}
+		a, most := l.cfg.step(float64(y*l.CurrentScore), l.Wide[j], w, first)
 		l.AddCoef(j, y, a, most, bounded) // (3), (4)
 		l.updates++
 		rounds[i].Updates = 1

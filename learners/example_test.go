@@ -417,7 +417,7 @@ func ExampleFitROMMARows() {
 	points := must(engine.NewPoints[float64](engine.Kernel{Kind: engine.Linear}))
 	points.Append(b, 0, b.Len())
 	var rows engine.RowSource[float64] = engine.NewRows(points, 1<<22, b.Len(), nil)
-	var dual learner.MarginDual = must(learners.FitROMMARows(ctx, rows, b.Y,
+	var dual learner.MarginDual = must(learners.FitROMMARows(ctx, rows, b.Y, nil,
 		learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{}))
 	support := 0
 	for _, a := range dual.Coef {

@@ -55,7 +55,7 @@ func TestGoldenPUMMARows(t *testing.T) {
 			}
 			c := learners.PUMMAConfig{P: "2", Delta: g.Delta, SoftC: g.C}
 			for _, want := range g.Trace {
-				r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c,
+				r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, nil, c,
 					learner.FitOptions{MaxUpdates: want.Update + pummaFirst})
 				if err != nil || r.Converged {
 					t.Fatal(r, err)
@@ -65,7 +65,8 @@ func TestGoldenPUMMARows(t *testing.T) {
 				approx.Near(t, what+"b", r.Bias, want.B, goldenTol64)
 				approx.Near(t, what+"|w|^2", 1/(r.Bound*r.Bound), want.W2, goldenTol64)
 			}
-			r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c, learner.FitOptions{})
+			r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, nil, c,
+				learner.FitOptions{})
 			if err != nil || !r.Converged || r.Violators != 0 ||
 				r.Updates-pummaFirst != g.Updates || r.Epochs != g.Epochs {
 				t.Fatalf("%+v, %v; want %d updates, %d epochs", r.FitResult, err, g.Updates,
@@ -96,7 +97,7 @@ func TestPUMMARows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := learners.FitPUMMARows(t.Context(), linearGram(X), y,
+				r, err := learners.FitPUMMARows(t.Context(), linearGram(X), y, nil,
 					learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: soft}, learner.FitOptions{})
 				if err != nil || r.Updates != want.Updates || r.Epochs != want.Epochs ||
 					!r.Converged {
@@ -123,7 +124,8 @@ func TestPUMMARows(t *testing.T) {
 			g[i][j] = (1 + v) * (1 + v)
 		}
 	}
-	r, err := learners.FitPUMMARows(t.Context(), g, y, learners.PUMMAConfig{P: "2", Delta: 0.01},
+	r, err := learners.FitPUMMARows(t.Context(), g, y, nil,
+		learners.PUMMAConfig{P: "2", Delta: 0.01},
 		learner.FitOptions{})
 	if err != nil || !r.Converged {
 		t.Fatal(r, err)
@@ -160,7 +162,7 @@ func TestROMMARows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := learners.FitROMMARows(t.Context(), linearGram(X), y, c.cfg, c.o)
+			r, err := learners.FitROMMARows(t.Context(), linearGram(X), y, nil, c.cfg, c.o)
 			if err != nil || r.Updates != want.Updates || r.Epochs != want.Epochs ||
 				r.Converged != want.Converged || r.Violators != want.Violators || want.Updates < 5 {
 				t.Fatalf("%+v, %v; want %+v", r.FitResult, err, want)
@@ -205,8 +207,9 @@ func TestROMMAKernel(t *testing.T) {
 	if err != nil || !res.Converged {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	want, err := learners.FitROMMARows(t.Context(), g, y, learners.ROMMAConfig{Aggressive: true,
-		Delta: 0.01}, o)
+	want, err := learners.FitROMMARows(t.Context(), g, y, nil,
+		learners.ROMMAConfig{Aggressive: true,
+			Delta: 0.01}, o)
 	if err != nil || want.Updates != res.Updates {
 		t.Fatalf("%+v, %v; want %d updates", want.FitResult, err, res.Updates)
 	}
@@ -267,7 +270,7 @@ func TestMarginRowsRefuse(t *testing.T) {
 		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learner.FitOptions{MaxUpdates: -1},
 			learner.ErrConfig},
 	} {
-		if _, err := learners.FitPUMMARows(t.Context(), g, c.y, c.cfg, c.o); !errors.Is(err,
+		if _, err := learners.FitPUMMARows(t.Context(), g, c.y, nil, c.cfg, c.o); !errors.Is(err,
 			c.want) {
 			t.Errorf("%+v: %v, want %v", c, err, c.want)
 		}
@@ -282,14 +285,14 @@ func TestMarginRowsRefuse(t *testing.T) {
 		{y, learner.FitOptions{Halving: true}, learner.ErrConfig}, // not aggressive
 		{y, learner.FitOptions{Delta: math.NaN()}, learner.ErrConfig},
 	} {
-		if _, err := learners.FitROMMARows(t.Context(), g, c.y, romma, c.o); !errors.Is(err,
+		if _, err := learners.FitROMMARows(t.Context(), g, c.y, nil, romma, c.o); !errors.Is(err,
 			c.want) {
 			t.Errorf("romma, %+v: %v, want %v", c.o, err, c.want)
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := learners.FitPUMMARows(ctx, g, y, learners.PUMMAConfig{P: "2", Delta: 0.1},
+	if _, err := learners.FitPUMMARows(ctx, g, y, nil, learners.PUMMAConfig{P: "2", Delta: 0.1},
 		learner.FitOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -51,8 +52,9 @@ type OnlineKernel[T learner.Float] struct {
 	fitted bool // the hypothesis is dual
 	pool   *engine.Pool
 	rows   *engine.SharedRows
-	solve  func(ctx context.Context, rows engine.RowSource[T], y []float64,
+	solve  func(ctx context.Context, rows engine.RowSource[T], y, weights []float64,
 		o learner.FitOptions) (learner.MarginDual, error)
+	prices []float64 // of the support vectors of dual, see kept.ScaledSet.Price
 
 	unit, bias float64 // f = w.phi/unit + bias; 1 and 0 but for pumma
 	// by what w shrinks at each example, after it was scored; 1 but for a perceptron with lambda
@@ -180,11 +182,7 @@ func newWeighted[T learner.Float](name string, c *OnlineConfig, weights bool, ru
 
 // Learn is Learner.Learn.
 func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	check := primal.CheckBlock[T]
-	if l.weights {
-		check = primal.CheckWeighted[T]
-	}
-	if err := check(l.name, b, len(rounds)); err != nil {
+	if err := checkSlacks(l.name, b, len(rounds), l.weights); err != nil {
 		return err
 	}
 	if l.fitted {
@@ -219,7 +217,7 @@ func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		}
 		l.set.Stretch(float64(s.c * l.fade))
 		l.set.Norm2 = s.norm2
-		l.set.Put(p, y, s.a, 0)
+		l.set.Put(p, y, s.a, 0, 1)
 		if l.set.Gone != 0 {
 			if c := l.rule.bound(l.set.Norm2); c != 1 {
 				l.set.Stretch(c)
@@ -252,7 +250,7 @@ func (l *OnlineKernel[T]) goOn() error {
 	if _, err := l.set.Take(&l.dual, 1); err != nil {
 		return err
 	}
-	l.fitted, l.dual = false, kept.Expansion[T]{}
+	l.fitted, l.dual, l.prices = false, kept.Expansion[T]{}, nil
 	return nil
 }
 
@@ -307,7 +305,7 @@ func (l *OnlineKernel[T]) Support() int {
 
 // Bytes is Learner.Bytes.
 func (l *OnlineKernel[T]) Bytes() int64 {
-	return l.set.Bytes() + l.dual.Bytes() + int64(unsafe.Sizeof(*l)-
+	return l.set.Bytes() + l.dual.Bytes() + primal.BytesOf(l.prices) + int64(unsafe.Sizeof(*l)-
 		unsafe.Sizeof(l.set))
 }
 
@@ -332,13 +330,14 @@ func (l *OnlineKernel[T]) fields(c *learner.Codec) {
 func (l *OnlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Codec)) {
 	if !c.Optional("dim", l.fitted) {
 		online(c)
-		c.Then(func() { l.fitted, l.dual = false, kept.Expansion[T]{} })
+		c.Then(func() { l.fitted, l.dual, l.prices = false, kept.Expansion[T]{}, nil })
 		return
 	}
 	updates := learner.Count(c, "updates", &l.set.UpdateCount)
 	norm2 := c.Scalar("norm2", &l.set.Norm2)
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
-	l.dual.Fields(c, l.set.List.Kernel(), l.pool)
+	vectors := l.dual.Fields(c, l.set.List.Kernel(), l.pool)
+	prices := kept.PriceField(c, l.prices, vectors)
 	if !c.Keeping() {
 		return
 	}
@@ -346,6 +345,7 @@ func (l *OnlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Cod
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
 		n.UpdateCount, n.Norm2 = updates, norm2
+		l.prices = slices.Clone(prices)
 		l.set, l.fitted = n, true
 	})
 }
@@ -355,7 +355,7 @@ func (l *OnlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Cod
 // those two with a budget, return an error that wraps ErrFit.
 func (l *OnlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
-	if err := primal.CheckBlock(l.name, b, b.Len()); err != nil {
+	if err := checkSlacks(l.name, b, b.Len(), l.weights || o.Delta > 0); err != nil {
 		return learner.FitResult{}, err
 	}
 	if l.solve == nil {
@@ -363,10 +363,19 @@ func (l *OnlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner
 			"learns one example after another only: %w", l.name, learner.ErrFit)
 	}
 	d, err := margin.FitRows(l.name, b, o, l.set.List.Kernel(), l.pool, l.rows,
-		&l.dual, func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
-			return l.solve(ctx, rows, y, o)
+		&l.dual, func(rows engine.RowSource[T], y, weights []float64) (learner.MarginDual, error) {
+			return l.solve(ctx, rows, y, weights, o)
 		})
 	if d.Updates > 0 {
+		l.prices = nil
+		if weights := margin.WeightsOf(b); weights != nil {
+			l.prices = make([]float64, 0, len(l.dual.Coef))
+			for k, a := range d.Coef {
+				if a != 0 {
+					l.prices = append(l.prices, weights[k])
+				}
+			}
+		}
 		n, e := l.set.Empty()
 		if e != nil {
 			return learner.FitResult{}, e

@@ -27,6 +27,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
 		New32: newPUMMA[float32], New64: newPUMMA[float64],
+		Optional: []string{"r_neg", "r_pos"},
 	}
 }
 
@@ -61,11 +62,12 @@ func (*PUMMAConfig) Entry() learner.Entry {
 //
 // kept in a bracket by bisection: phi is convex, so it always arrives.
 //
-// The 2-norm soft margin, problem (24), gives example i a slack xi_i: |w|_q^2 + C sum xi_i^2 is to
-// be least, and the constraints are relaxed by the slacks. u then has a coordinate m_i >= 0 for
-// every example, z/2 has 1/2 at xpos and xneg, |u|^2 = |u|_p^2 + sum m_i^2 / C, and
+// The 2-norm soft margin, problem (24), gives example i a slack xi_i: |w|_q^2 + C sum w_i xi_i^2 is
+// to be least, w_i the example's weight, and the constraints are relaxed by the slacks. u then has
+// a coordinate m_i >= 0 for every example, z/2 has 1/2 at xpos and xneg, |u|^2 = |u|_p^2 + sum
+// m_i^2 / (C w_i), and
 //
-//	(E) xi_i = m_i / (C |u|^2)
+//	(E) xi_i = m_i / (C w_i |u|^2)
 //	(F) update if y_i (w.x_i + b) < 1 - delta - xi_i
 //	(G) b = -(w . xpos + w . xneg + xi_pos - xi_neg) / 2
 //
@@ -78,7 +80,10 @@ func (*PUMMAConfig) Entry() learner.Entry {
 //	theta        u / norm2            one a feature
 //	1/V          norm2                |u|^2, an upper bound of the squared margin
 //	xpos, xneg   pos, neg             examples
-//	xi_i         m_i / (C norm2)      one an example
+//	xi_i         m_i / (C w_i norm2)  one an example
+//
+// The weight of an example multiplies its C: for Fit one of weight 2 is the example twice
+// (TestPUMMAWeights); one of weight 0 is left out. A hard margin takes none.
 //
 // Deviations: with one label seen, (3) has one constraint and the solution w = 0, b = y; the first
 // example of each label counts as an update. The printed Hessian of (18) is wrong; (D) is right,
@@ -124,7 +129,9 @@ type PUMMA[T learner.Float] struct {
 	b        float64
 	mPos     float64 // m of xpos
 	mNeg     float64 // m of xneg
-	m2       float64 // sum of all m_i^2
+	rPos     float64 // 1/w of xpos
+	rNeg     float64 // 1/w of xneg
+	m2       float64 // sum of all m_i^2 / w_i
 	updates  int64
 	cut      *learner.State // where a Fit was cut; nil if none was, or something was learned since
 
@@ -198,6 +205,7 @@ func (c *PUMMAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Whole, t.ActiveSet, t.Halving, t.Biased = true, true, true, true
 	t.Relative, t.Soft, t.SoftBy = c.P == "auto", c.SoftC > 0, "soft-c"
+	t.Weights = c.SoftC > 0
 	if p, err := strconv.ParseFloat(c.P, 64); err == nil {
 		t.Norm = p
 	}
@@ -298,7 +306,7 @@ func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 	if !cfg.Linear() {
 		return newKernelPUMMA[T](cfg, env)
 	}
-	l := &PUMMA[T]{cfg: cfg, div: 1}
+	l := &PUMMA[T]{cfg: cfg, div: 1, rPos: 1, rNeg: 1}
 	if l.p, err = strconv.ParseFloat(cfg.P, 64); err != nil {
 		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, learner.ErrConfig)
 	}
@@ -311,7 +319,7 @@ func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 
 // Learn is Learner.Learn.
 func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("pumma", b, len(rounds)); err != nil {
+	if err := checkSlacks("pumma", b, len(rounds), l.invC > 0); err != nil {
 		return err
 	}
 	if err := primal.CheckLengths("pumma", b, 8); err != nil {
@@ -324,12 +332,32 @@ func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		f := dot/l.div + l.b
 		rounds[i] = learner.Round{Score: f}
 		if y := float64(b.Y[i]); float64(y*f) < 1-l.cfg.Delta { // (U), and (F) of a new example
-			if _, ok := l.update(b, i, dot, 0); ok {
+			r, counts := inverseWeight(b, i)
+			if !counts {
+				continue
+			}
+			if _, ok := l.update(b, i, dot, 0, r); ok {
 				rounds[i].Updates = 1
 			}
 		}
 	}
 	return nil
+}
+
+// checkSlacks is primal.CheckBlock of a learner whose weights are prices of slacks: a hard margin,
+// not soft, takes none.
+func checkSlacks[T learner.Float](name string, b *engine.Block[T], out int, soft bool) error {
+	if soft {
+		return primal.CheckWeighted(name, b, out)
+	}
+	return primal.CheckBlock(name, b, out)
+}
+
+// inverseWeight returns 1/w of example i, by which 1/C is multiplied, and whether it counts: see
+// [margin.Counts].
+func inverseWeight[T learner.Float](b *engine.Block[T], i int) (r float64, counts bool) {
+	w := float64(b.Weight(i))
+	return 1 / w, margin.Counts(w)
 }
 
 // begin makes room for the features of b.
@@ -370,29 +398,51 @@ func (l *PUMMA[T]) powers() []float64 {
 	return l.w
 }
 
-// update takes example i, whose product with powers is dot and whose present coordinate of u is m,
-// for xpos or xneg and solves (3) or (24). It returns tau, the share of z/2 in the new u; or false,
-// without a change of state, where there is no solution.
-func (l *PUMMA[T]) update(b *engine.Block[T], i int, dot, m float64) (tau float64, ok bool) {
+// slackStep is what (A) has of the slacks' coordinates: u.d, |d|^2 and |z/2|^2, to be divided by C.
+type slackStep struct {
+	ud, dd, half float64
+	m, r         float64 // coordinate of the example in hand, and 1/w
+	mOther       float64 // of the segment's other example
+}
+
+// slacks returns that of an example whose coordinate is m, 1/w of which is r, and the other one of
+// the segment.
+func (l *PUMMA[T]) slacks(m, r, mOther, rOther float64) slackStep {
+	both, half := float64(m*r)+float64(mOther*rOther), float64(0.25*(r+rOther))
+	return slackStep{float64(0.5*both) - l.m2, half - both + l.m2, half, m, r, mOther}
+}
+
+// after returns the sum of m_i^2 / w_i after a step tau.
+func (s *slackStep) after(tau, m2 float64) float64 {
+	if tau < 1 {
+		return max(0, m2+float64(float64(2*tau)*s.ud)+float64(float64(tau*tau)*s.dd))
+	}
+	return s.half // case (i)
+}
+
+// update takes example i, whose product with powers is dot, whose present coordinate of u is m and
+// 1 over whose weight is r, for xpos or xneg and solves (3) or (24). It returns tau, the share of
+// z/2 in the new u; or false, without a change of state, where there is no solution.
+func (l *PUMMA[T]) update(b *engine.Block[T], i int, dot, m, r float64) (tau float64, ok bool) {
 	if !b.Dense() {
 		if l.c == 0 {
 			l.toSparse()
 			dot = primal.DotMixed(b, i, l.powers())
 		}
-		return l.updateSparse(b, i, dot, m)
+		return l.updateSparse(b, i, dot, m, r)
 	}
 	l.toDense()
 	clear(l.x)
 	for j, v := range b.Row(i) {
 		l.x[j] = float64(v)
 	}
-	this, other, label, mOther, y := &l.neg, l.pos, uint64(keptNeg), l.mPos, -1.0
+	this, other, label, mOther, rOther, y := &l.neg, l.pos, uint64(keptNeg), l.mPos, l.rPos, -1.0
 	if b.Y[i] > 0 {
-		this, other, label, mOther, y = &l.pos, l.neg, keptPos, l.mNeg, 1
+		this, other, label, mOther, rOther, y = &l.pos, l.neg, keptPos, l.mNeg, l.rNeg, 1
 	}
 	if l.kept|label != keptPos|keptNeg { // the first example: w = 0, b = y
 		*this, l.x = l.x, *this
-		l.kept, l.b = label, y
+		l.first(label, y, r)
 		l.updates++
 		return 0, true
 	}
@@ -408,53 +458,70 @@ func (l *PUMMA[T]) update(b *engine.Block[T], i int, dot, m float64) (tau float6
 		return 0, false
 	}
 	tau = 1
-	both := m + mOther
-	ud, dd := float64(0.5*both)-l.m2, 0.5-both+l.m2 // u.d and |d|^2 among the coordinates of slacks
+	s := l.slacks(m, r, mOther, rOther)
 	if l.kept == keptPos|keptNeg {
 		for j, u := range l.u.v {
 			l.d[j] -= u
 		}
-		tau = l.nearest(&l.u, &l.v, l.d, float64(ud*l.invC), float64(dd*l.invC)) // (A)
+		tau = l.nearest(&l.u, &l.v, l.d, float64(s.ud*l.invC), float64(s.dd*l.invC)) // (A)
 		if l.invC == 0 && maxAbs(l.v.v) <= 0x1p-40*maxAbs(l.d) {
 			tau = 1 // nothing but rounding errors are left: the examples can't be separated
 		}
 	}
-	m2 := 0.5
-	if tau < 1 {
-		m2 = max(0, l.m2+float64(float64(2*tau)*ud)+float64(float64(tau*tau)*dd))
-	} else { // case (i)
+	if !(tau < 1) { // case (i)
 		half(l.v.v)
 		l.v.measure(&l.to)
 	}
-	if !l.takeSlacks(l.v.norm2, m2, tau, y, m, mOther) {
+	if !l.takeSlacks(l.v.norm2, tau, y, &s) {
 		return 0, false
 	}
 	*this, l.x = l.x, *this
 	l.u, l.v = l.v, l.u
 	l.u.hypothesis(l.w, l.norm2)
-	slack := float64((l.mPos-l.mNeg)*l.invC) / l.norm2                                // (E)
-	l.b = float64(-0.5 * (vecmath.Dot(l.w, l.pos) + vecmath.Dot(l.w, l.neg) + slack)) // (20), (G)
+	dots := vecmath.Dot(l.w, l.pos) + vecmath.Dot(l.w, l.neg)
+	l.b = float64(-0.5 * (dots + l.slackOfBias())) // (20), (G)
 	l.updates++
 	return tau, true
 }
 
+// first takes the first example of label y, r being 1 over its weight, for xpos or xneg.
+func (l *PUMMA[T]) first(label uint64, y, r float64) {
+	l.kept, l.b = label, y
+	l.setInverse(y, r)
+}
+
+// setInverse sets 1/w of xpos or xneg, by its label.
+func (l *PUMMA[T]) setInverse(y, r float64) {
+	if y > 0 {
+		l.rPos = r
+	} else {
+		l.rNeg = r
+	}
+}
+
+// slackOfBias returns xi_pos - xi_neg of (G), by (E).
+func (l *PUMMA[T]) slackOfBias() float64 {
+	return float64((float64(l.mPos*l.rPos)-float64(l.mNeg*l.rNeg))*l.invC) / l.norm2
+}
+
 // takeSlacks sets |u|^2 and what of it are slacks, after a step tau to a u of squared length norm2
-// without them, with m2 for them. m and mOther are the coordinates of the new example and of the
-// other one that is kept. It returns false, without a change of state, where u is all but 0 or
-// beyond all range.
-func (l *PUMMA[T]) takeSlacks(norm2, m2, tau, y, m, mOther float64) bool {
+// without them. It returns false, without a change of state, where u is all but 0 or beyond all
+// range.
+func (l *PUMMA[T]) takeSlacks(norm2, tau, y float64, s *slackStep) bool {
+	m2 := s.after(tau, l.m2)
 	norm2 += float64(m2 * l.invC)
 	if !(norm2 > 0) || 1/norm2-1/norm2 != 0 {
 		return false
 	}
 	l.kept, l.norm2, l.m2 = keptPos|keptNeg, norm2, m2
+	l.setInverse(y, s.r)
 	share := func(m float64) float64 {
 		if tau == 1 {
 			return 0.5
 		}
 		return float64((1-tau)*m) + float64(0.5*tau)
 	}
-	m, mOther = share(m), share(mOther)
+	m, mOther := share(s.m), share(s.mOther)
 	l.mPos, l.mNeg = m, mOther
 	if y < 0 {
 		l.mPos, l.mNeg = mOther, m
@@ -630,7 +697,7 @@ func maxAbs(x []float64) float64 {
 func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	n := b.Len()
-	if err := primal.CheckBlock("pumma", b, n); err != nil {
+	if err := checkSlacks("pumma", b, n, l.invC > 0); err != nil {
 		return learner.FitResult{}, err
 	}
 	if err := margin.CheckOptions("pumma", &o, true, true); err != nil {
@@ -645,6 +712,9 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 			"soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
 	case n == 0:
 		return learner.FitResult{}, fmt.Errorf("pumma: no examples: %w", learner.ErrFit)
+	case margin.NoneCounts(b):
+		return learner.FitResult{}, fmt.Errorf("pumma: no examples of a weight above 0: %w",
+			learner.ErrFit)
 	case l.invC > 0 && l.updates > 0:
 		return learner.FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d "+
 			"updates, whose slacks were not kept: %w", l.updates, learner.ErrFit)
@@ -668,11 +738,12 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 	p := margin.Passes{
 		N: n, Delta: l.cfg.Delta, Goal: func(delta float64) { c.delta = delta }, Status: c.judge,
 		Learn: func(k int) bool {
-			if c.margin(k) >= 1-c.delta {
+			r, counts := inverseWeight(b, k)
+			if !counts || c.margin(k, r) >= 1-c.delta {
 				return false
 			}
 			before := l.updates
-			c.update(k) // (U), (F)
+			c.update(k, r) // (U), (F)
 			if l.norm2 > 0 {
 				c.bound2 = min(c.bound2, l.norm2)
 			}
@@ -716,17 +787,17 @@ func (c *pummaPasses[T]) share(k int) float64 {
 	return float64(c.scale * c.m[k])
 }
 
-// margin returns y f + xi of example k.
-func (c *pummaPasses[T]) margin(k int) float64 {
+// margin returns y f + xi of example k, r being 1 over its weight.
+func (c *pummaPasses[T]) margin(k int, r float64) float64 {
 	m := float64(float64(c.b.Y[k]) * c.l.score(c.b, k))
 	if s := c.share(k); s > 0 {
-		m += float64(s*c.l.invC) / c.l.norm2 // (E)
+		m += float64(float64(s*r)*c.l.invC) / c.l.norm2 // (E)
 	}
 	return m
 }
 
-func (c *pummaPasses[T]) update(k int) {
-	tau, ok := c.l.update(c.b, k, primal.DotMixed(c.b, k, c.l.powers()), c.share(k))
+func (c *pummaPasses[T]) update(k int, r float64) {
+	tau, ok := c.l.update(c.b, k, primal.DotMixed(c.b, k, c.l.powers()), c.share(k), r)
 	if !ok {
 		return
 	}
@@ -755,7 +826,11 @@ func (c *pummaPasses[T]) judge(r *learner.FitResult) {
 	}
 	least := math.Inf(1)
 	for k := range c.b.Len() {
-		m := c.margin(k)
+		w, counts := inverseWeight(c.b, k)
+		if !counts {
+			continue
+		}
+		m := c.margin(k, w)
 		if least = min(least, m); m < 1-c.l.cfg.Delta {
 			r.Violators++
 		}
@@ -842,7 +917,9 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 	}
 	share("m_pos", &l.mPos)
 	share("m_neg", &l.mNeg)
-	m2 := share("m2", &l.m2)
+	m2 := c.Scalar("m2", &l.m2)
+	c.Want(m2 >= 0, "scalar %q is %v, want a number >= 0", "m2", m2)
+	l.inverseFields(c)
 	if !c.Optional("u", l.c == 0) {
 		l.sparseFields(c, kept, m2)
 		return
@@ -884,9 +961,23 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 	})
 }
 
+// inverseFields is the part of fields that is 1/w of xpos and xneg, which a State of weights of 1
+// lacks.
+func (l *PUMMA[T]) inverseFields(c *learner.Codec) {
+	r := [2]float64{1, 1}
+	for i, v := range [2]*float64{&l.rNeg, &l.rPos} {
+		name := [2]string{"r_neg", "r_pos"}[i]
+		if c.Optional(name, *v != 1) {
+			r[i] = c.Scalar(name, v)
+			c.Want(r[i] >= 0, "scalar %q is %v, want a number >= 0", name, r[i])
+		}
+	}
+	c.Then(func() { l.rNeg, l.rPos = r[0], r[1] })
+}
+
 // FitPUMMARows is [PUMMA.Fit] for p = 2 in the space of a kernel (section 4.1), over the rows of
-// the examples' Gram matrix. It keeps the scores s_k = u . x_k of all examples, which (A) changes
-// by
+// the examples' Gram matrix. weights are those of the examples, nil where all are 1; with a hard
+// margin there are none. It keeps the scores s_k = u . x_k of all examples, which (A) changes by
 //
 //	s' = (1-tau) s + tau (K(xpos, .) - K(xneg, .)) / 2
 //
@@ -895,8 +986,8 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 //
 // Cost: a number an example to check; two rows and O(examples) an update. Memory: two float64 an
 // example beside the rows.
-func FitPUMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y []float64,
-	cfg PUMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
+func FitPUMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y,
+	weights []float64, cfg PUMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
 	if err := cfg.Validate(); err != nil {
 		return learner.MarginDual{}, err
 	}
@@ -912,7 +1003,7 @@ func FitPUMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 			"soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
 	}
 	// (U), (F)
-	c := margin.RowSolver[T]{Rows: rows, Y: y, Bias: true, Violates: func(m,
+	c := margin.RowSolver[T]{Rows: rows, Y: y, Weights: weights, Bias: true, Violates: func(m,
 		delta float64) bool {
 		return m < 1-delta
 	}}

@@ -9,7 +9,6 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/kept"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
-	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 var _ learner.Learner[float32] = (*KernelPUMMA[float32])(nil)
@@ -27,7 +26,7 @@ var _ learner.Learner[float32] = (*KernelPUMMA[float32])(nil)
 //	|u|^2        Norm2                slacks included
 //	b            bias                 number
 //	xpos, xneg   slots[1], slots[0]   kept examples
-//	xi_i         m_i/(C Norm2)        one a kept example
+//	xi_i         m_i/(C w_i Norm2)    one a kept example, of weight w_i
 //
 // Deviations: with a budget an example goes after an update as in [OnlineKernel], but xpos or xneg,
 // and what is left of u is stretched so that both still have margins of 1; where that can't be, u
@@ -53,12 +52,13 @@ func newKernelPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.
 	o, err := newOnline[T]("pumma", &cfg.KernelConfig, cfg.Budget, nil, env)
 	l := &KernelPUMMA[T]{OnlineKernel: o, cfg: cfg, slots: [2]int{-1, -1}}
 	if cfg.SoftC > 0 {
+		l.weights = true
 		l.invC = 1 / cfg.SoftC
 	}
 	if cfg.Budget == 0 {
-		l.solve = func(ctx context.Context, rows engine.RowSource[T], y []float64,
+		l.solve = func(ctx context.Context, rows engine.RowSource[T], y, weights []float64,
 			o learner.FitOptions) (learner.MarginDual, error) {
-			return FitPUMMARows(ctx, rows, y, cfg, o)
+			return FitPUMMARows(ctx, rows, y, weights, cfg, o)
 		}
 	}
 	return l, err
@@ -66,7 +66,7 @@ func newKernelPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.
 
 // Learn is Learner.Learn.
 func (l *KernelPUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("pumma", b, len(rounds)); err != nil {
+	if err := checkSlacks("pumma", b, len(rounds), l.weights); err != nil {
 		return err
 	}
 	if l.fitted {
@@ -81,7 +81,11 @@ func (l *KernelPUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 		if float64(y*f) >= 1-l.cfg.Delta { // (U), and (F) of a new example
 			continue
 		}
-		learned, err := l.update(y)
+		w := float64(b.Weight(i))
+		if !margin.Counts(w) {
+			continue
+		}
+		learned, err := l.update(y, w)
 		if err != nil {
 			l.set.Seen--
 			return err
@@ -102,14 +106,15 @@ func side(y float64) int {
 	return 0
 }
 
-// update takes the example in hand, of label y, for xpos or xneg, and solves (3) or (24).
-func (l *KernelPUMMA[T]) update(y float64) (learned bool, err error) {
+// update takes the example in hand, of label y and weight w, for xpos or xneg, and solves (3) or
+// (24).
+func (l *KernelPUMMA[T]) update(y, w float64) (learned bool, err error) {
 	this, soft := side(y), l.invC > 0
 	other := l.slots[1-this]
 	if other < 0 { // one label seen: w = 0, b = y
 		p, err := l.set.PlaceFor(y, soft)
 		if err == nil {
-			l.set.Put(p, y, 0, l.invC)
+			l.set.Put(p, y, 0, l.invC, w)
 			l.slots[this], l.at[this], l.bias = p.Slot, 0, y
 		}
 		return err == nil, err
@@ -119,7 +124,8 @@ func (l *KernelPUMMA[T]) update(y float64) (learned bool, err error) {
 	if !soft && !(z2 > float64(margin.ParallelSine2[T]()/16*(K+Ko))) { // equal images
 		return false, nil
 	}
-	s, half := l.set.CurrentScore/l.set.Divisor, 0.25*z2+0.5*l.invC
+	s := l.set.CurrentScore / l.set.Divisor
+	half := 0.25*z2 + float64(float64(0.25*(1/w+l.set.Inverse(other)))*l.invC)
 	uz := 0.5*float64(y*(s-l.at[1-this])) + float64(0.5*l.invC*l.slackOf(other))
 	tau, norm2, _ := margin.Foot(uz, half, l.set.Norm2, soft)
 	if !(tau > 0 && norm2 > 0 && norm2 <= math.MaxFloat64) { // it is no violator but for roundings
@@ -132,7 +138,7 @@ func (l *KernelPUMMA[T]) update(y float64) (learned bool, err error) {
 	l.set.Stretch(1 - tau)
 	l.set.Norm2 = norm2
 	l.set.AddTo(other, -y, tau/2)
-	l.set.Put(p, y, tau/2, l.invC)
+	l.set.Put(p, y, tau/2, l.invC, w)
 	l.slots[this] = p.Slot
 	if l.set.Gone != 0 {
 		l.restore()
@@ -145,12 +151,12 @@ func (l *KernelPUMMA[T]) update(y float64) (learned bool, err error) {
 	return true, nil
 }
 
-// slackOf returns m of a kept example, 0 for a hard margin.
+// slackOf returns m/w of a kept example of weight w, 0 for a hard margin.
 func (l *KernelPUMMA[T]) slackOf(j int) float64 {
 	if l.invC == 0 {
 		return 0
 	}
-	return l.set.Part(j)
+	return float64(l.set.Part(j) * l.set.Inverse(j))
 }
 
 // setBias is (20), (G), and sets the unit of f.
@@ -192,6 +198,7 @@ func (l *KernelPUMMA[T]) goOn() error {
 	if err != nil {
 		return err
 	}
+	l.set.Price = l.prices
 	least := [2]float64{}
 	l.slots, l.at, l.unit = [2]int{-1, -1}, [2]float64{}, 1
 	for j, f := range scores {
@@ -200,12 +207,12 @@ func (l *KernelPUMMA[T]) goOn() error {
 			k, y = 1, 1.0
 		}
 		m := l.slackOf(j)
-		l.set.Norm2 += float64(l.invC * float64(m*m))
+		l.set.Norm2 += float64(l.invC * float64(m*l.set.Part(j)))
 		if f = float64(y*f) + float64(l.invC*m); l.slots[k] < 0 || f < least[k] {
 			l.slots[k], l.at[k], least[k] = j, scores[j], f
 		}
 	}
-	l.fitted, l.dual = false, kept.Expansion[T]{}
+	l.fitted, l.dual, l.prices = false, kept.Expansion[T]{}, nil
 	if l.set.Norm2 > 0 {
 		l.unit = l.set.Norm2
 	}

@@ -41,20 +41,22 @@ func (m *featureMarks) none(e *sparseExample) bool {
 }
 
 // updateSparse is update of a sparse example.
-func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, dot, m float64) (tau float64,
+func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, dot, m, r float64) (tau float64,
 	ok bool) {
 	setSparse(&l.onX, b, i)
-	this, other, label, mOther, y := &l.onNeg, &l.onPos, uint64(keptNeg), l.mPos, -1.0
+	this, other, label, mOther, rOther, y := &l.onNeg, &l.onPos, uint64(keptNeg), l.mPos, l.rPos,
+		-1.0
 	if b.Y[i] > 0 {
-		this, other, label, mOther, y = &l.onPos, &l.onNeg, keptPos, l.mNeg, 1
+		this, other, label, mOther, rOther, y = &l.onPos, &l.onNeg, keptPos, l.mNeg, l.rNeg, 1
 	}
 	if l.kept|label != keptPos|keptNeg { // the first example: w = 0, b = y
 		l.keep(this, y)
-		l.kept, l.b = label, y
+		l.first(label, y, r)
 		return 0, true
 	}
+	s := l.slacks(m, r, mOther, rOther)
 	if l.p == 2 {
-		if tau, ok = l.perpendicular(other, y, dot, m, mOther); ok {
+		if tau, ok = l.perpendicular(other, y, dot, &s); ok {
 			l.keep(this, y)
 		}
 		return tau, ok
@@ -63,14 +65,12 @@ func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, dot, m float64) (tau 
 		return 0, false
 	}
 	tau = 1
-	both := m + mOther
-	ud, dd := float64(0.5*both)-l.m2, 0.5-both+l.m2
 	v, rest := &l.toward, l.sum
 	if l.kept == keptPos|keptNeg {
 		l.gather(&rest)
 		for exact := false; ; exact = true {
 			l.lump(rest.Hi)
-			tau = l.nearest(&l.from, v, l.along, float64(ud*l.invC), float64(dd*l.invC)) // (A)
+			tau = l.nearest(&l.from, v, l.along, float64(s.ud*l.invC), float64(s.dd*l.invC)) // (A)
 			// of v in units of c, as S is
 			total := l.to.whole.Of(math.Sqrt(v.norm2) / l.c)
 			if tau == 1 || exact || rest.Good(total, primal.HalfUlp) {
@@ -82,16 +82,13 @@ func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, dot, m float64) (tau 
 			tau = 1 // nothing but rounding errors are left: the examples can't be separated
 		}
 	}
-	m2 := 0.5
-	if tau < 1 {
-		m2 = max(0, l.m2+float64(float64(2*tau)*ud)+float64(float64(tau*tau)*dd))
-	} else { // case (i)
+	if !(tau < 1) { // case (i)
 		copy(v.v, l.half)
 		v.v[len(l.at)] = 0
 		v.measure(&l.to)
 	}
 	renews := l.kept == keptPos|keptNeg
-	if !l.takeSlacks(v.norm2, m2, tau, y, m, mOther) {
+	if !l.takeSlacks(v.norm2, tau, y, &s) {
 		return 0, false
 	}
 	if tau == 1 {
@@ -106,8 +103,7 @@ func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, dot, m float64) (tau 
 	l.measureSparse()
 	dot = vecmath.SparseDot(l.onPos.idx, l.onPos.val, l.powers()) +
 		vecmath.SparseDot(l.onNeg.idx, l.onNeg.val, l.powers())
-	slack := float64((l.mPos-l.mNeg)*l.invC) / l.norm2 // (E)
-	l.b = float64(-0.5 * (dot/l.div + slack))          // (20), (G)
+	l.b = float64(-0.5 * (dot/l.div + l.slackOfBias())) // (20), (G)
 	return tau, true
 }
 
@@ -128,29 +124,27 @@ func (l *PUMMA[T]) keep(this *sparseExample, y float64) {
 //	(I) t'.(xpos + xneg) = t.(xpos + xneg) + a y/2 (|x|^2 - |o|^2)
 //
 // where o is the example of the other label.
-func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot, m, mOther float64) (tau float64,
+func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot float64, s *slackStep) (tau float64,
 	ok bool) {
-	x, both := &l.onX, m+mOther
-	ud, dd := float64(0.5*both)-l.m2, 0.5-both+l.m2
+	x := &l.onX
 	half2 := l.halfSquared(o, y)
-	if least := half2 + float64(0.5*l.invC); !(least > 0) || 1/least-1/least != 0 {
+	if least := half2 + float64(s.half*l.invC); !(least > 0) || 1/least-1/least != 0 {
 		return 0, false // equal examples, or as good as
 	}
-	other, m2, tau := 0.0, 0.5, 1.0
+	other, tau := 0.0, 1.0
 	if l.kept == keptPos|keptNeg {
 		other = vecmath.SparseDotUnchecked(trusted.Indices{}, o.idx, o.val, l.u.v)
 		th := float64(float64(0.5*y) * (dot - other))
 		uh, u2 := float64(l.c*th), float64(float64(l.c*l.c)*l.sum.Hi)
 		length2 := half2 - 2*uh + u2
-		tau = -(uh - u2 + float64(ud*l.invC)) / (length2 + float64(dd*l.invC)) // (19)
+		tau = -(uh - u2 + float64(s.ud*l.invC)) / (length2 + float64(s.dd*l.invC)) // (19)
 		if !(tau < 1) {
 			tau = 1
 		} else {
 			l.c = float64(l.c * (1 - tau))
 			l.advance(o, y, tau/l.c, th, half2)
-			m2 = max(0, l.m2+float64(float64(2*tau)*ud)+float64(float64(tau*tau)*dd))
 			u2 = float64(float64(l.c*l.c) * l.sum.Hi)
-			norm2 := u2 + float64(m2*l.invC)
+			norm2 := u2 + float64(s.after(tau, l.m2)*l.invC)
 			if !(norm2 > 0) || 1/norm2-1/norm2 != 0 || l.invC == 0 && u2 <= 0x1p-80*length2 {
 				tau = 1 // nothing but rounding errors are left: the examples can't be separated
 			}
@@ -162,21 +156,20 @@ func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot, m, mOther float64) (t
 	}
 	a := tau / l.c
 	if tau == 1 { // case (i)
-		m2, l.c, l.sum = 0.5, math.Sqrt(half2), primal.Sum{}
+		l.c, l.sum = math.Sqrt(half2), primal.Sum{}
 		if l.c == 0 { // equal examples with slacks
 			l.c = 1
 		}
 		a = 1 / l.c
 		l.advance(o, y, a, 0, half2)
 	}
-	l.takeSlacks(float64(float64(l.c*l.c)*l.sum.Hi), m2, tau, y, m, mOther)
+	l.takeSlacks(float64(float64(l.c*l.c)*l.sum.Hi), tau, y, s)
 	l.measureSparse()
 	sum := dot + other + float64(float64(float64(0.5*y)*a)*(x.sq-o.sq)) // (I)
 	if !(l.sum.Hi >= 0x1p-256 && l.sum.Hi <= 0x1p256) {
 		sum = float64(sum * l.rescale())
 	}
-	slack := float64((l.mPos-l.mNeg)*l.invC) / l.norm2 // (E)
-	l.b = float64(-0.5 * (sum/l.div + slack))          // (20), (G)
+	l.b = float64(-0.5 * (sum/l.div + l.slackOfBias())) // (20), (G)
 	return tau, true
 }
 

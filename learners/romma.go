@@ -138,9 +138,9 @@ func newROMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 		l, err := newOnline[T]("romma", &cfg.KernelConfig, cfg.Budget,
 			&rommaRule{cfg, margin.ParallelSine2[T]()}, env)
 		if cfg.Budget == 0 {
-			l.solve = func(ctx context.Context, rows engine.RowSource[T], y []float64,
+			l.solve = func(ctx context.Context, rows engine.RowSource[T], y, weights []float64,
 				o learner.FitOptions) (learner.MarginDual, error) {
-				return FitROMMARows(ctx, rows, y, cfg, o)
+				return FitROMMARows(ctx, rows, y, weights, cfg, o)
 			}
 		}
 		return l, err
@@ -301,9 +301,10 @@ func (r *rommaRule) bound(float64) float64 { return 1 }
 // FitROMMARows is [ROMMA.Fit] in the space of a kernel, over the rows of the examples' Gram matrix.
 // With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMA] without a bias: u' is the point of least length
 // of the segment from u to y_t x_t. All else is as in [FitPUMMARows], with one row an update; the
-// soft margin is that of K + Delta^2 delta_ij, as it is without a kernel.
-func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y []float64,
-	cfg ROMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
+// soft margin is that of K + Delta^2/w_i delta_ij, as it is without a kernel, where weights are the
+// examples', nil where all are 1, as with a hard margin.
+func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y,
+	weights []float64, cfg ROMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
 	if err := cfg.Validate(); err != nil {
 		return learner.MarginDual{}, err
 	}
@@ -315,7 +316,7 @@ func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 			o.Delta, learner.ErrConfig)
 	}
 	// (1)
-	c := margin.RowSolver[T]{Rows: rows, Y: y, Ridge: float64(o.Delta * o.Delta),
+	c := margin.RowSolver[T]{Rows: rows, Y: y, Weights: weights, Ridge: float64(o.Delta * o.Delta),
 		Violates: cfg.violates}
 	r, err := c.Fit(ctx, "romma", cfg.Delta, cfg.Aggressive, o)
 	if c.Ridge > 0 && c.Norm2 > 0 {

@@ -183,18 +183,6 @@ func (s *SVM[T]) checkBlock(b *engine.Block[T]) error {
 	return primal.CheckWeighted("svm", b, b.Len())
 }
 
-// weightsOf returns the examples' weights, nil where all are 1.
-func weightsOf[T learner.Float](b *engine.Block[T]) []float64 {
-	if !b.Weighted() {
-		return nil
-	}
-	w := make([]float64, b.Len())
-	for t := range w {
-		w[t] = float64(b.Weight(t))
-	}
-	return w
-}
-
 func (s *SVM[T]) problem() smo.Problem {
 	p := smo.Problem{Upper: math.Inf(1), Bias: !s.cfg.NoBias}
 	switch {
@@ -238,7 +226,7 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 		bytes = learner.DefaultGramBytes
 	}
 	p := s.problem()
-	if p.Weights = weightsOf(b); p.Weights != nil && slices.Max(p.Weights) == 0 {
+	if p.Weights = margin.WeightsOf(b); p.Weights != nil && slices.Max(p.Weights) == 0 {
 		return learner.FitResult{}, fmt.Errorf("svm: no examples of a weight above 0: %w",
 			learner.ErrFit)
 	}

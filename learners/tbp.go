@@ -68,7 +68,8 @@ func (*TBPConfig) Entry() learner.Entry {
 // and that is done; FlipsMost takes the figure at its word. alpha is computed after the removal. An
 // example equal to a kept one of the same label raises its coefficient and removes nothing. Ties go
 // to the oldest, or with Ties = margin to the one recognised with the largest margin without
-// itself.
+// itself. A weight scales the step, see [UpdateConfig]; errors count the same whatever examples
+// weigh, and one of weight 0 is not in the error cache.
 //
 // Guarantee: the traces of an independent implementation, with every removal: TestGoldenBudget.
 //
@@ -185,6 +186,7 @@ func (c *TBPConfig) Traits() learner.Traits {
 	if t.Keeps < learner.Any { // else no size bounds the error cache
 		t.Sizes, t.FitMemory = []string{"budget", "error-size"}, c.fitMemory
 	}
+	t.Weights = true
 	return t
 }
 
@@ -283,13 +285,17 @@ func (l *TBP[T]) reset() (err error) {
 
 // Learn is Learner.Learn.
 func (l *TBP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("tbp", b, len(rounds)); err != nil {
+	if err := primal.CheckWeighted("tbp", b, len(rounds)); err != nil {
 		return err
 	}
 	for i := range b.Len() {
 		f, y := l.ScoreExample(b, i), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
 		l.seen++
+		w := float64(b.Weight(i))
+		if w == 0 {
+			continue
+		}
 		wrong := float64(y*f) <= l.cfg.Beta // (U)
 		if wrong || l.cfg.ErrorCache == "all" || l.cfg.ErrorCache == "random" &&
 			l.q.Len() < l.cfg.ErrorSize {
@@ -300,7 +306,7 @@ func (l *TBP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			}
 			l.collect(y, h, wrong)
 			if wrong {
-				l.update(y, h)
+				l.update(y, w, h)
 				rounds[i].Updates = 1
 			}
 		}
@@ -384,9 +390,10 @@ func (l *TBP[T]) stale() int {
 	return best
 }
 
-// update learns the example in hand, of label y and hash h. Margins on the error cache follow each
-// change of f; those on the kept examples, and the score of the one in hand, are the support's.
-func (l *TBP[T]) update(y float64, h uint64) {
+// update learns the example in hand, of label y, weight w and hash h. Margins on the error cache
+// follow each change of f; those on the kept examples, and the score of the one in hand, are the
+// support's.
+func (l *TBP[T]) update(y, w float64, h uint64) {
 	flips := l.cfg.ErrorCache == "flips"
 	if flips {
 		for k, m := range l.cache.Margins {
@@ -410,12 +417,9 @@ func (l *TBP[T]) update(y float64, h uint64) {
 			l.errorRow(j)
 		}
 	}
-	most := math.Inf(1) // of alpha, also of an example that is learned again
-	if l.cfg.Update == "svm" {
-		most = l.cfg.C
-	}
+	a, most := l.cfg.step(float64(y*l.CurrentScore), l.Wide[j], w, first)
 	before := l.Coef[j]
-	l.AddCoef(j, y, l.cfg.step(float64(y*l.CurrentScore), l.Wide[j], first), most, true) // (3), (4)
+	l.AddCoef(j, y, a, most, true) // (3), (4)
 	if l.q != nil {
 		l.cache.Follow(j, l.Coef[j]-before)
 	}
@@ -668,6 +672,8 @@ func (l *TBP[T]) restoreRows() {
 //	perceptron    alpha = 1
 //	mira          alpha = min(1, max(0, -m/K)); 1 for the first example
 //	svm           alpha = min(C, max(0, (1-m)/K))
+//
+// The weight of an example multiplies the perceptron's 1 and what the others have at most, 1 and C.
 type UpdateConfig struct {
 	// Beta is the margin up to which an example is learned: y f(x) <= beta. Default 0; 0 or more.
 	Beta float64 `json:"beta" flag:"beta"`
@@ -690,15 +696,20 @@ func (c *UpdateConfig) validate(name string) error {
 		learner.CheckSetting(name, "C", c.C, c.C > 0, "a number > 0"))
 }
 
-// step returns what an example of margin m and |x|^2 = K adds to its coefficient.
-func (c *UpdateConfig) step(m, K float64, first bool) float64 {
+// step returns what an example of margin m, |x|^2 = K and weight w adds to its coefficient, and
+// what that is at most, also of an example that is learned again.
+func (c *UpdateConfig) step(m, K, w float64, first bool) (a, most float64) {
+	most = math.Inf(1)
+	if c.Update == "svm" {
+		most = float64(w * c.C)
+	}
 	switch {
 	case c.Update == "perceptron", c.Update == "mira" && first:
-		return 1
+		return w, most
 	case K == 0:
-		return 0
+		return 0, most
 	case c.Update == "mira":
-		return min(1, max(0, -m/K))
+		return min(w, max(0, -m/K)), most
 	}
-	return min(c.C, max(0, (1-m)/K))
+	return min(most, max(0, (1-m)/K)), most
 }

@@ -77,10 +77,10 @@ type Options struct {
 
 	// Epochs is the number of passes. 0 stands for 1, and for FewEpochs with Shuffle where the
 	// files are of columns, as csv is, and have fewer than FewRows rows (of FewFields values at
-	// most in all): of small files one pass leaves too much unlearned. Not so with From, Delay,
-	// IDCol, Drift, Window or Fading, nor of standard input or another source, nor with learners
-	// of a posterior, which counts each example once, or of a soft margin (Traits.Soft). Default 0;
-	// 0 or more.
+	// most in all): of small files one pass leaves too much unlearned. Not so with From, Rows,
+	// Delay, IDCol, Drift, Window or Fading, nor of standard input or another source, nor with
+	// learners of a posterior, which counts each example once, or of a soft margin (Traits.Soft).
+	// Default 0; 0 or more.
 	Epochs int `json:"epochs,omitempty" toml:"epochs,omitempty"`
 	// UntilConverged passes until a whole pass makes no update; it excludes Epochs. Default false.
 	UntilConverged bool `json:"until_converged,omitempty" toml:"until_converged,omitempty"`

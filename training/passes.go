@@ -19,14 +19,14 @@ const (
 )
 
 // leavesPasses reports whether how often the examples are gone through is left to what they are.
-// It isn't where they come but once, where the run is about their order, or goes on from another
-// one, where passes over them are another problem, and where a posterior would count each of them
-// several times.
+// It isn't where they come but once or are a part of all, where the run is about their order, or
+// goes on from another one, where passes over them are another problem, and where a posterior would
+// count each of them several times.
 func (j *Job) leavesPasses() bool {
 	o := j.o
-	if o.Epochs != 0 || o.UntilConverged || o.From != "" || o.Resume || j.env.Open != nil ||
-		o.Delay > 0 || o.IDCol != "" || o.Drift != "" || o.Window > 0 || o.Fading > 0 ||
-		!j.traits.Stream || j.traits.Posterior || !regular(o.Files) {
+	if o.Epochs != 0 || o.UntilConverged || o.From != "" || o.Resume || o.Rows != "" ||
+		j.env.Open != nil || o.Delay > 0 || o.IDCol != "" || o.Drift != "" || o.Window > 0 ||
+		o.Fading > 0 || !j.traits.Stream || j.traits.Posterior || !regular(o.Files) {
 		return false
 	}
 	o.Epochs = FewEpochs

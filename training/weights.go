@@ -64,27 +64,47 @@ func (o *Options) suitsWeights(name string, t learner.Traits) error {
 	if o.WeightCol == "" {
 		field = "class_weight"
 	}
-	switch {
-	case o.WeightCol == "" && o.ClassWeight == "":
-	case !t.Weights:
-		return noWeights("{"+field+"}: ", name)
-	case t.Stream && o.whole(t):
-		return badOption("Take a number of {epochs}.", "{"+field+"} and {until_converged}: %s "+
-			"looks for the hyperplane of the whole data set, in which all examples count the same",
-			name)
+	if o.WeightCol == "" && o.ClassWeight == "" || o.takesWeights(t) {
+		return nil
 	}
-	return nil
+	return o.noWeights("{"+field+"}: ", name, t)
 }
 
-// noWeights is the Error of a learner that takes no weights; where begins the text.
-func noWeights(where, name string) *Error {
+// takesWeights reports whether a run takes weights. Where it looks for one hyperplane of the whole
+// data set, they are what the slacks of a soft margin cost.
+func (o *Options) takesWeights(t learner.Traits) bool {
+	switch {
+	case !o.whole(t):
+		return t.Weights
+	case o.SoftDelta > 0:
+		return t.SoftDelta
+	}
+	return t.Weights && (t.Soft || !t.Stream)
+}
+
+// noWeights is the Error of a run that takes no weights; where begins the text.
+func (o *Options) noWeights(where, name string, t learner.Traits) *Error {
 	takes := those(func(t learner.Traits) bool { return t.Weights })
-	why := "its rule has no place for them"
-	if slices.Contains(strings.Split(takes, ", "), name) {
+	next, why := "Learners that take weights: "+takes+".", "its rule has no place for them"
+	for _, r := range t.Remedies {
+		if !t.Weights && r.Change == "set" { // a hard margin, of a learner that has a soft one
+			next = "Set " + fieldsOf([]string{r.Setting}) + ", or take a learner of " + takes + "."
+			return badOption(next, where+"%s takes no weights: a hard margin has no slacks whose "+
+				"price they could scale", name)
+		}
+	}
+	switch {
+	case o.whole(t) && t.Stream:
+		next = "Take a number of {epochs}, or a learner of " + takes + "."
+		why = "it looks for a hyperplane that separates all examples, whatever they weigh"
+		if t.SoftDelta {
+			next = "Set {soft_delta}, whose slacks have a price that weights scale, or take " +
+				"{epochs} of a learner of " + takes + "."
+		}
+	case slices.Contains(strings.Split(takes, ", "), name):
 		why = "with these settings no loss has a price that they could scale"
 	}
-	return badOption("Learners that take weights: "+takes+".", where+"%s takes no weights: %s",
-		name, why)
+	return badOption(next, where+"%s takes no weights: %s", name, why)
 }
 
 // explainWeights makes an error of weights in the data, which the learner takes none of, one that
@@ -93,7 +113,7 @@ func (j *Job) explainWeights(err error) error {
 	if !errors.Is(err, learner.ErrWeights) {
 		return err
 	}
-	e := noWeights("the data have weights: ", j.name)
+	e := j.o.noWeights("the data have weights: ", j.name, j.traits)
 	e.Err = err
 	return e
 }

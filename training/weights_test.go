@@ -131,7 +131,14 @@ func TestClassWeightErrors(t *testing.T) {
 	}
 	o := training.Options{Learner: "perceptron", Files: []string{plain}, ClassWeight: "balanced",
 		UntilConverged: true}
-	if err := o.Validate(); !errors.Is(err, training.ErrOption) {
+	if err := o.Validate(); !errors.Is(err, training.ErrOption) ||
+		!strings.Contains(err.Error(), "whatever they weigh") {
 		t.Errorf("until converged: %v", err)
+	}
+	for _, name := range []string{"perceptron", "romma"} { // whose slacks have a price
+		o.Learner, o.SoftDelta = name, 1
+		if err := o.Validate(); err != nil {
+			t.Errorf("%s with a soft margin: %v", name, err)
+		}
 	}
 }

@@ -17,7 +17,7 @@ func FuzzDense(f *testing.F) {
 }
 func FuzzSparse(f *testing.F) {
 	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed "+
-		"sparseDotAxpyRun sparseOnesAddRun allOnes")
+		"sparseDotAxpyRun lanesRunSum sparseOnesAddRun allOnes")
 }
 func FuzzLanes(f *testing.F) {
 	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE lanesRun lanesRunInt16 "+

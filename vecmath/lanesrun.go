@@ -38,13 +38,25 @@ func LanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32
 // at the offsets' ends only.
 func LanesRunUnchecked[T Float](_ trusted.Indices, counts []int32, w []T, width int, ptr []int,
 	rows []int32, val, y []T, seen []uint64, stride int, margin, step T) {
+	if checkLanesRun(counts, w, width, ptr, rows, val, y, seen, stride) < 0 {
+		return
+	}
+	n := len(counts)
+	lanesRun(data(counts), data(w), len(w), width, data(ptr), n, data(rows), data(val), data(y),
+		data(seen), stride, margin, step)
+}
+
+// checkLanesRun checks the lengths of the operands of LanesRun and returns the number of non-zeros,
+// or -1 where nothing is to be done, of which the counts are set.
+func checkLanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32, val, y []T,
+	seen []uint64, stride int) int {
 	n, words := len(counts), MaskWords(width)
 	if width < 0 || width%LaneUnit[T]() != 0 || width > MaxRunWidth {
 		panic(panicWidth)
 	}
 	if width == 0 || n == 0 {
 		clear(counts)
-		return
+		return -1
 	}
 	nnz := checkRunEnds(n, words, ptr, rows, len(y), seen, stride)
 	if len(val) < nnz {
@@ -61,8 +73,7 @@ func LanesRunUnchecked[T Float](_ trusted.Indices, counts []int32, w []T, width 
 		raceWrite(w)
 		raceWrite(counts)
 	}
-	lanesRun(data(counts), data(w), len(w), width, data(ptr), n, data(rows), data(val), data(y),
-		data(seen), stride, margin, step)
+	return nnz
 }
 
 // checkRunEnds checks the lengths of the operands of a run of n examples and returns the number of

@@ -324,12 +324,12 @@ type one struct {
 	given   bool
 }
 
-func (r *one) Next(int) (run any, bytes int64, err error) {
+func (r *one) Next([]byte, int) (format.Run, error) {
 	if r.given {
-		return nil, 0, io.EOF
+		return format.Run{}, io.EOF
 	}
 	r.given = true
-	return r, 32, nil
+	return format.Run{Value: r, Bytes: 32}, nil
 }
 
 func (r *one) Close() {}
@@ -362,6 +362,19 @@ func ExampleTable() {
 	fmt.Println(columns.Label, columns.Numbers, b.Row(0), b.Y, err)
 	// Output:
 	// 0 [1] [1 0.5] [1 -1] <nil>
+}
+
+// A run is text in a form of the format's own, or a value that its parser knows.
+func ExampleRun() {
+	rows := &one{y: []float64{1, 0}}
+	var run format.Run
+	run, err := rows.Next(nil, 1<<17)
+	fmt.Println(run.Value == rows, run.Bytes, err)
+	run, err = rows.Next(nil, 1<<17)
+	fmt.Println(run.Value, run.Bytes, err)
+	// Output:
+	// true 32 <nil>
+	// <nil> 0 EOF
 }
 
 // A program writes its own examples.

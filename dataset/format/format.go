@@ -192,7 +192,7 @@ type Layout struct {
 	Start int64  // byte where the first one begins
 	Unit  string // what an example is called
 
-	Run bool // chunks are runs of Part.Next, which are parsed whole
+	Run bool // the text of chunks is Run.Text, whose rows have no places of their own
 
 	WeightCol string // the column of the weights, where the file and no option says it
 
@@ -210,11 +210,8 @@ type Part struct {
 	// Data is what the examples are read from, if that is not File itself; nil: it is.
 	Data File
 
-	// Next reads a run of examples that don't all take as many bytes, about size of them, in a form
-	// that is the format's own, into b, which it may make longer; with the last comes io.EOF. at is
-	// where it began, as errors are to have it, and l its Layout, with Run set. nil: Layout.Size
-	// bytes are an example.
-	Next func(b []byte, size int) (run []byte, at int64, l *Layout, err error)
+	// Runs gives examples that don't all take as many bytes. nil: Layout.Size bytes are an example.
+	Runs Runs
 }
 
 // File is an open file, unpacked while it is read.

@@ -28,7 +28,7 @@ var HSB = &Format{
 	Name: hsbName, Binary: true,
 	Kinds:   []string{"svmlight", "csv", "ndjson", "vw", "npy", "npz", "idx", "fasta", "blocks"},
 	Options: []Option{{"IndexBase", "hsb: number of the first feature"}},
-	Sniff:   sniffHSB, Open: openHSB, Place: placeHSB,
+	Sniff:   sniffHSB, Runs: openHSB, Place: placeHSB,
 	Parse32: parseHSB[float32], Parse64: parseHSB[float64],
 }
 
@@ -189,37 +189,18 @@ type hsbReader struct {
 	bytes  int // of names
 }
 
-// openHSB opens the files.
-func openHSB(files []string, o *Options, open func(string) (File, error)) (parts []Part,
-	err error) {
-	defer func() {
-		for _, p := range parts {
-			if err != nil {
-				p.File.Close()
-			}
-		}
-		if err != nil {
-			parts = nil
-		}
-	}()
-	var first *Layout
-	for _, name := range files {
-		in, err := open(name)
-		if err != nil {
-			return parts, err
-		}
-		r := &hsbReader{in: in, l: o.Limits}
-		parts = append(parts, Part{File: in, Next: r.next})
-		if err = r.begin(name, o, first); err != nil {
-			return parts, err
-		}
-		l := r.layout
-		if parts[len(parts)-1].Layout = &l; first == nil {
-			first = &l
-		}
+// openHSB reads what stands before the rows.
+func openHSB(in File, o *Options, first *Layout) (Runs, *Layout, error) {
+	r := &hsbReader{in: in, l: o.Limits}
+	if err := r.begin(o, first); err != nil {
+		return nil, nil, err
 	}
-	return parts, nil
+	l := r.layout
+	return r, &l, nil
 }
+
+// Close implements Runs.
+func (r *hsbReader) Close() {}
 
 // bad is an error in the file.
 func (r *hsbReader) bad(at int64, what string, args ...any) error {
@@ -231,7 +212,7 @@ func (r *hsbReader) bad(at int64, what string, args ...any) error {
 const again = ": make it anew of the examples that it was made of"
 
 // begin reads what stands before the rows, and looks whether it suits the options.
-func (r *hsbReader) begin(name string, o *Options, first *Layout) error {
+func (r *hsbReader) begin(o *Options, first *Layout) error {
 	var b [16]byte
 	if n, err := io.ReadFull(r.in, b[:]); err != nil {
 		return r.in.Broken(int64(n), "a header of 16 bytes", err)
@@ -258,7 +239,7 @@ func (r *hsbReader) begin(name string, o *Options, first *Layout) error {
 		return r.bad(16, "the description has %s", what)
 	}
 	for i := range a.Sources {
-		if name != "-" && a.Sources[i].Changed(filepath.Dir(name)) {
+		if name := r.in.Name(); name != Stdin && a.Sources[i].Changed(filepath.Dir(name)) {
 			return r.bad(16, "%s has changed since this was made of it%s", a.Sources[i].Name, again)
 		}
 	}
@@ -361,53 +342,55 @@ func (r *hsbReader) record(b []byte, most int) (kind, rows uint32, text []byte, 
 	return kind, rows, b, nil
 }
 
-// next reads records of rows, until there is a run of them. Each stands behind its number of rows
-// and its length.
-func (r *hsbReader) next(b []byte, size int) ([]byte, int64, *Layout, error) {
-	at := r.at
+// Next implements Runs: it reads records of rows, until there is a run of them. Each stands behind
+// its number of rows and its length.
+func (r *hsbReader) Next(b []byte, size int) (Run, error) {
+	run := Run{At: r.at}
 	b = b[:0]
 	for len(b) < size {
 		lo := len(b)
 		b = append(b, make([]byte, 8)...)
 		kind, rows, text, err := r.record(b, max(mostAbout, r.l.Line))
 		if err != nil {
-			return nil, at, &r.layout, err
+			return run, err
 		}
 		body := text[lo+8:]
 		switch b = text; kind {
 		case hsbRows:
 			if len(body) > r.l.Line+hsbRun {
 				e := r.l.TooLong(r.in.Name(), nil)
-				return nil, at, &r.layout, r.bad(at, "examples: %s", e.What)
+				return run, r.bad(run.At, "examples: %s", e.What)
 			}
 			if what := r.check(int(rows), body); what != "" {
-				return nil, at, &r.layout, r.bad(at, "%s: the file is damaged%s", what, again)
+				return run, r.bad(run.At, "%s: the file is damaged%s", what, again)
 			}
 			binary.LittleEndian.PutUint32(b[lo:], rows)
 			binary.LittleEndian.PutUint32(b[lo+4:], uint32(len(body)))
 			r.rows += uint64(rows)
 		case hsbNames:
 			if err := r.learn(body); err != nil {
-				return nil, at, &r.layout, err
+				return run, err
 			}
 			b = b[:lo]
 		case hsbEnd:
 			if len(body) != 16 || binary.LittleEndian.Uint64(body) != r.rows ||
 				binary.LittleEndian.Uint64(body[8:]) != r.values {
-				return nil, at, &r.layout, r.bad(at, "%d examples, and the end says others: the "+
+				return run, r.bad(run.At, "%d examples, and the end says others: the "+
 					"file is damaged%s", r.rows, again)
 			}
 			l := r.layout
 			l.Own = &hsbOwn{r.own.about, r.own.shift, r.own.labels, r.own.names}
-			return b[:lo], at, &l, io.EOF
+			run.Text, run.Layout = b[:lo], &l
+			return run, io.EOF
 		default:
-			return nil, at, &r.layout, r.bad(at, "a second description of the examples")
+			return run, r.bad(run.At, "a second description of the examples")
 		}
 	}
 	l := r.layout
 	own := *r.own
 	l.Own = &own
-	return b, at, &l, nil
+	run.Text, run.Layout = b, &l
+	return run, nil
 }
 
 // learn takes labels and names that the rows behind have.

@@ -97,8 +97,8 @@ type npzFile struct {
 type npzRows struct {
 	*npzFile
 	layout *Layout
-	data   File                                            // dense
-	next   func(b []byte, size int) ([]byte, int64, error) // sparse
+	data   File       // dense
+	sparse *csrReader // nil: dense
 	y, w   *npyArray
 }
 
@@ -158,11 +158,8 @@ func openNPZ(files []string, o *Options, open func(string) (File, error)) (parts
 			return nil, err
 		}
 		p := Part{File: x.file, Data: x.data, Layout: x.layout}
-		if x.next != nil {
-			p.Next = func(b []byte, size int) ([]byte, int64, *Layout, error) {
-				b, at, err := x.next(b, size)
-				return b, at, x.layout, err
-			}
+		if x.sparse != nil {
+			p.Runs = x.sparse
 		}
 		parts = append(parts, p)
 	}
@@ -487,7 +484,7 @@ func (f *npzFile) sparse(x *npzRows, o *Options) error {
 	case own.idx.cols > 0 || own.val.cols > 0 || own.idx.rows != own.val.rows:
 		return badFile(f.file.Name(), "%d indices, but %d values", own.idx.rows, own.val.rows)
 	}
-	x.next = r.next
+	x.sparse = r
 	x.layout = &Layout{Kind: SVMLight.Name, IndexBase: 1, BaseFound: byColumns, Dim: cols,
 		Run: true, Own: own}
 	return nil
@@ -541,13 +538,14 @@ func (f *npzFile) matrixShape(o *Options) (rows, cols int, err error) {
 // mostRun is how many examples there are in a run at most: of bad ones all errors are kept.
 const mostRun = 4096
 
-// next reads a run of rows of about so many bytes: their number, how many values each has, their
-// indices and their values.
-func (r *csrReader) next(b []byte, size int) ([]byte, int64, error) {
-	first, from := r.at, r.end
-	if first == 0 {
+// Next implements Runs: a text has the number of its rows, how many values each has, their indices
+// and their values, and begins at the number of its first row.
+func (r *csrReader) Next(b []byte, size int) (run Run, err error) {
+	run.At = int64(r.at)
+	from := r.end
+	if r.at == 0 {
 		if end, err := r.readEnd(); err != nil || end != 0 {
-			return nil, 0, r.badEnd(end, err)
+			return run, r.badEnd(end, err)
 		}
 	}
 	per := int64(r.csrRows.idx.size + r.csrRows.val.size)
@@ -555,10 +553,10 @@ func (r *csrReader) next(b []byte, size int) ([]byte, int64, error) {
 	for r.at < r.rows && len(r.counts) < mostRun && (r.end-from)*per < int64(size) {
 		end, err := r.readEnd()
 		if err != nil || end < r.end || end > int64(r.csrRows.idx.rows) {
-			return nil, 0, r.badEnd(end, err)
+			return run, r.badEnd(end, err)
 		}
 		if n := end - r.end; n*per > int64(r.most) {
-			return nil, 0, &RowError{File: r.ends.name, Err: ErrFormat,
+			return run, &RowError{File: r.ends.name, Err: ErrFormat,
 				Offset: r.ends.start + int64(r.at)*int64(r.ends.size),
 				What: fmt.Sprintf("an example of %d values is longer than %s: if it is meant, "+
 					"raise Options.MaxLine", n, InKiB(int64(r.most)))}
@@ -571,7 +569,7 @@ func (r *csrReader) next(b []byte, size int) ([]byte, int64, error) {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
 	n := int(r.end - from)
-	b, err := appendFrom(b, r.idx, r.csrRows.idx, from, n)
+	b, err = appendFrom(b, r.idx, r.csrRows.idx, from, n)
 	if err == nil {
 		b, err = appendFrom(b, r.val, r.csrRows.val, from, n)
 	}
@@ -583,8 +581,12 @@ func (r *csrReader) next(b []byte, size int) ([]byte, int64, error) {
 	default:
 		err = io.EOF
 	}
-	return b, int64(first), err
+	run.Text = b
+	return run, err
 }
+
+// Close implements Runs.
+func (r *csrReader) Close() {}
 
 // appendFrom reads the next n elements of an array, of which from are read.
 func appendFrom(b []byte, m *npzMember, a *npyArray, from int64, n int) ([]byte, error) {

@@ -90,21 +90,21 @@ func (r *ipcRuns) read(p *plan) (err error) {
 }
 
 // Next implements format.Runs.
-func (r *ipcRuns) Next(size int) (any, int64, error) {
+func (r *ipcRuns) Next(_ []byte, size int) (format.Run, error) {
 	for r.cur == nil || r.next == r.cur.rows {
 		if r.cur != nil {
 			r.cur.release()
 		}
 		if err := r.read(r.plan); err != nil {
 			if err == io.EOF {
-				return nil, 0, r.end()
+				return format.Run{}, r.end()
 			}
-			return nil, 0, r.wrong(err)
+			return format.Run{}, r.wrong(err)
 		}
 	}
 	c, n := r.cur.cut(r.next, size)
 	r.next = c.hi
-	return c, n, nil
+	return format.Run{Value: c, Bytes: n}, nil
 }
 
 // end looks at what stands behind the last batch: io.EOF if that is as it should be.

@@ -280,7 +280,7 @@ func (r *parquetRuns) column(i int) (a arr.Array, err error) {
 }
 
 // Next implements format.Runs.
-func (r *parquetRuns) Next(size int) (any, int64, error) {
+func (r *parquetRuns) Next(_ []byte, size int) (format.Run, error) {
 	if r.cur == nil || r.next == r.cur.rows {
 		if r.cur != nil {
 			r.seen += int64(r.cur.rows)
@@ -288,14 +288,14 @@ func (r *parquetRuns) Next(size int) (any, int64, error) {
 		}
 		if err := r.read(); err != nil {
 			if err == io.EOF {
-				return nil, 0, err
+				return format.Run{}, err
 			}
-			return nil, 0, r.wrong(err)
+			return format.Run{}, r.wrong(err)
 		}
 	}
 	c, n := r.cur.cut(r.next, size)
 	r.next = c.hi
-	return c, n, nil
+	return format.Run{Value: c, Bytes: n}, nil
 }
 
 // Close implements format.Runs.

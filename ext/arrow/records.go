@@ -75,18 +75,18 @@ func (r *records) read(p *plan) (err error) {
 }
 
 // Next implements format.Runs.
-func (r *records) Next(size int) (any, int64, error) {
+func (r *records) Next(_ []byte, size int) (format.Run, error) {
 	for r.cur == nil || r.next == r.cur.rows {
 		if r.cur != nil {
 			r.cur.release()
 		}
 		if err := r.read(r.plan); err != nil {
-			return nil, 0, err
+			return format.Run{}, err
 		}
 	}
 	c, n := r.cur.cut(r.next, size)
 	r.next = c.hi
-	return c, n, nil
+	return format.Run{Value: c, Bytes: n}, nil
 }
 
 // Close implements format.Runs.

@@ -160,8 +160,9 @@ Small files
   through csv files of fewer than 10000 rows (and 4 million fields) 5 times, each time in a fresh
   order, and compare and tune look at them in the first of these, unless --epochs says otherwise:
   --epochs 1 is one pass in the order of the data. The error while it goes is that of the first
-  pass. Not so with -i, nor of stdin, nor with --delay, --id-col, --drift, --window or --fading,
-  which are about a stream, nor for learners with a posterior, which counts each example once.
+  pass. Not so with -i or --rows, nor of stdin, nor with --delay, --id-col, --drift, --window or
+  --fading, which are about a stream, nor for learners with a posterior, which counts each example
+  once.
 
 Random Fourier features
 

@@ -198,7 +198,7 @@ class AROWClassifier(HalfspaceClassifier):
         self.random_state = random_state
 
 
-class BudgetClassifier(UnweightedClassifier):
+class BudgetClassifier(HalfspaceClassifier):
     """The Budget Perceptron: a kernel perceptron within a number of kept examples; without a limit, the kernel perceptron.
 
     Parameters
@@ -271,6 +271,7 @@ class BudgetClassifier(UnweightedClassifier):
         normalize="none",
         scaling="none",
         precision="f32",
+        class_weight=None,
         calibrate="none",
         n_jobs=1,
         random_state=1,
@@ -292,6 +293,7 @@ class BudgetClassifier(UnweightedClassifier):
         self.normalize = normalize
         self.scaling = scaling
         self.precision = precision
+        self.class_weight = class_weight
         self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -1441,7 +1443,7 @@ class SVMClassifier(HalfspaceClassifier):
         self.random_state = random_state
 
 
-class TBPClassifier(UnweightedClassifier):
+class TBPClassifier(HalfspaceClassifier):
     """The Tighter Budget Perceptron: within a number of kept examples, by the errors that a removal would cause.
 
     Parameters
@@ -1528,6 +1530,7 @@ class TBPClassifier(UnweightedClassifier):
         normalize="none",
         scaling="none",
         precision="f32",
+        class_weight=None,
         calibrate="none",
         n_jobs=1,
         random_state=1,
@@ -1552,6 +1555,7 @@ class TBPClassifier(UnweightedClassifier):
         self.normalize = normalize
         self.scaling = scaling
         self.precision = precision
+        self.class_weight = class_weight
         self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -34,12 +34,16 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 
 // ReplayRun does what Replay does for examples lo to hi-1 of the run, if they are sparse and counts
 // are all that the members computed, or returns false. Where those went through them in int16, S.x
-// is the sum of their scores, in whole numbers: S needs no product of its own. The slices, one
-// element an example, are used again.
+// is the sum of their scores, in whole numbers: S needs no product of its own. Where S went through
+// the run beside them nothing is left to be done. The slices, one element an example, are used
+// again.
 func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok bool) {
 	r := &o.LearnRun
 	if !r.short || r.B.Dense() {
 		return nil, nil, nil, false
+	}
+	if r.summed {
+		return r.scores[lo:hi], r.coefs[lo:hi], r.counts[lo:hi], true
 	}
 	r.scores, r.coefs = primal.Grown(r.scores, hi-lo), primal.Grown(r.coefs, hi-lo)
 	f, a, updates = r.scores[:hi-lo], r.coefs[:hi-lo], r.counts[lo:hi]

@@ -31,6 +31,7 @@ type MemberRun[T learner.Float] struct {
 	weighted       bool            // some weight is not 1
 	limit          int             // sparse: of weights in int16
 	sumLater       bool            // sparse: S is that of the weights behind the run
+	summed         bool            // sparse: S has gone through the run beside the members
 	scores, coefs  []float64       // of S, [example]: of the examples that ReplayRun is at
 	sums           []int32         // int16: of the scores of a part's members, [part][example]
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
@@ -165,7 +166,7 @@ const NoDraws = math.MaxUint64
 func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64,
 	then Follower) error {
 	r.aggregate, r.first, r.then, r.ones = what, first, then, false
-	r.sumLater, r.weighted = false, first != NoDraws && b.Weighted()
+	r.sumLater, r.summed, r.weighted = false, false, first != NoDraws && b.Weighted()
 	r.room()
 	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
 	r.short = r.Owner.fixed && what == AggregateNone

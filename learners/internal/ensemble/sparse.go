@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -139,10 +140,10 @@ func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 // sumIsTheirs reports whether S is the sum of the members' weights, without which scores of S are
 // not sums of theirs. It always is, but a model that was read may say otherwise.
 func (o *Ensemble[T]) sumIsTheirs() bool {
-	column := make([]T, o.members)
+	column, zero := make([]T, o.members), o.Lanes.Zero()
 	for j, s := range o.Sum {
 		var sum float64 // never -0
-		if o.Lanes.Column(column, j) {
+		if !zero && o.Lanes.Column(column, j) {
 			for _, w := range column {
 				sum += float64(w)
 			}
@@ -175,6 +176,14 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 	stride, rule, few := r.Owner.words, r.Owner.Stepper, r.few()
 	if r.short && few == 0 && !r.weighted {
 		from := ptr[lo] - base
+		if lo == 0 && r.sumsBeside() {
+			r.summed = true
+			r.scores, r.coefs = primal.Grown(r.scores, n), primal.Grown(r.coefs, n)
+			vecmath.LanesRunSumUnchecked(trusted.Indices{}, r.counts[:n], r.scores, r.coefs,
+				r.Owner.Sum, rule.Unit, tile.W, tile.Width, ptr, rows, val, r.B.Y, seen, stride,
+				rule.margin, rule.step)
+			return
+		}
 		vecmath.LanesRunUnchecked(trusted.Indices{}, r.counts[p*n:][lo:hi], tile.W, tile.Width,
 			ptr[lo:hi+1], rows[from:], val[from:], r.B.Y[lo:hi], seen[lo*stride:], stride,
 			rule.margin, rule.step)
@@ -208,6 +217,13 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 			*c = int32(rule.lanes(&tile, w, y, weight, sees, rows, val))
 		}
 	}
+}
+
+// sumsBeside reports whether S goes through the run with the members, in one call: one part has
+// them all and the whole run, and rows are features.
+func (r *MemberRun[T]) sumsBeside() bool {
+	return r.Parts == 1 && r.pace.pieces == 1 && r.firstRow == 1 && r.Owner.KeepsSum &&
+		r.then != nil
 }
 
 // Ways to go through the members that see an example, where one is not chosen by their number.

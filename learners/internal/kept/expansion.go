@@ -130,9 +130,10 @@ func (s *Expansion[T]) Bytes() int64 {
 	return n
 }
 
-// Fields walks the support vectors and their coefficients: the tensors coef, sv_end, sv_idx, sv_val
-// and the counter dim. Kernel values are not in the State, since they follow from the examples.
-func (s *Expansion[T]) Fields(c *learner.Codec, k engine.Kernel, pool *engine.Pool) {
+// Fields walks the support vectors and their coefficients, and returns how many there are: the
+// tensors coef, sv_end, sv_idx, sv_val and the counter dim. Kernel values are not in the State,
+// since they follow from the examples.
+func (s *Expansion[T]) Fields(c *learner.Codec, k engine.Kernel, pool *engine.Pool) int {
 	dim := learner.Count(c, "dim", &s.SupportVectors.Dim)
 	var ends []int64
 	if c.Writing() {
@@ -149,7 +150,7 @@ func (s *Expansion[T]) Fields(c *learner.Codec, k engine.Kernel, pool *engine.Po
 	c.Want(len(coef) == len(ends), "%d coefficients of %d support vectors", len(coef), len(ends))
 	sv := examplesAt(c, "sv", dim, ends, idx, val)
 	if !c.Keeping() {
-		return
+		return len(coef)
 	}
 	list, err := engine.NewPoints[T](k)
 	c.Want(err == nil, "%w", err)
@@ -159,4 +160,5 @@ func (s *Expansion[T]) Fields(c *learner.Codec, k engine.Kernel, pool *engine.Po
 		sv.Idx, sv.Val = idx, val
 		s.use(list, sv, coef, pool)
 	})
+	return len(coef)
 }

@@ -25,6 +25,8 @@ type ScaledSet[T learner.Float] struct {
 	Seen        int64   // examples presented
 	UpdateCount int64
 	Gone        float64 // what the last Put removed had in w, label included; 0: nothing
+	// w_j of a soft margin, whose kernel is K + ridge/w_j delta_ij; nil where all are 1
+	Price []float64
 
 	limit  int       // examples kept at most, 0 for any number
 	room   int64     // Env.Kept
@@ -126,11 +128,12 @@ func (s *ScaledSet[T]) Stretch(c float64) {
 }
 
 // Put adds a y phi(x), x the example in hand, whose place is p. What is in its place goes, and
-// Norm2, which is that of w with both, becomes that of w without it. ridge is what is added to
-// K(x_j, x_j) in it, of a soft margin, or 0.
-func (s *ScaledSet[T]) Put(p Place, y, a, ridge float64) {
+// Norm2, which is that of w with both, becomes that of w without it. ridge/Price is what is added
+// to K(x_j, x_j) in it, of a soft margin, where price is that of x, or ridge is 0.
+func (s *ScaledSet[T]) Put(p Place, y, a, ridge, price float64) {
 	a *= s.Divisor
 	s.Gone = 0
+	gone := float64(ridge * s.Inverse(p.Slot))
 	if !p.kept {
 		if p.Slot < len(s.Alpha) && s.Alpha[p.Slot] > 0 {
 			s.remove(p.Slot, float64(y*a))
@@ -143,12 +146,35 @@ func (s *ScaledSet[T]) Put(p Place, y, a, ridge float64) {
 			s.length[p.Slot] = length
 		}
 		s.Alpha[p.Slot] = 0
+		s.setPrice(p.Slot, price)
 	}
 	s.AddCoef(p.Slot, y, a, math.Inf(1), false)
 	if s.Gone != 0 {
-		s.Norm2 -= float64(ridge * float64(s.Gone*s.Gone))
+		s.Norm2 -= float64(gone * float64(s.Gone*s.Gone))
 		s.renew(ridge)
 	}
+}
+
+// Inverse returns 1/Price of slot j, by which the ridge is multiplied there.
+func (s *ScaledSet[T]) Inverse(j int) float64 {
+	if j >= len(s.Price) {
+		return 1
+	}
+	return 1 / s.Price[j]
+}
+
+// setPrice sets Price of slot j, up to which all are taken.
+func (s *ScaledSet[T]) setPrice(j int, price float64) {
+	if s.Price == nil && price == 1 {
+		return
+	}
+	if s.Price == nil {
+		s.Price = make([]float64, 0, cap(s.Alpha))
+	}
+	for len(s.Price) < len(s.Alpha) {
+		s.Price = append(s.Price, 1)
+	}
+	s.Price[j] = price
 }
 
 // ScoreKept returns w.phi(x_j) of kept example j. Cost: a kernel row.
@@ -177,7 +203,7 @@ func (s *ScaledSet[T]) remove(r int, a float64) {
 }
 
 // renew makes Norm2 anew where removals have left too few digits of it, after the last Put. ridge
-// is what the squares of the coefficients add to it.
+// is what the squares of the coefficients add to it, over their Price.
 func (s *ScaledSet[T]) renew(ridge float64) {
 	if s.Norm2 > 0 && s.lost <= float64(max(mostLost, len(s.Alpha))) {
 		return
@@ -185,7 +211,8 @@ func (s *ScaledSet[T]) renew(ridge float64) {
 	s.Norm2, s.lost = 0, 0
 	for j, c := range s.Coef {
 		if c != 0 {
-			s.Norm2 += float64(c * (s.dotKept(j) + float64(ridge*c)))
+			own := float64(ridge * s.Inverse(j))
+			s.Norm2 += float64(c * (s.dotKept(j) + float64(own*c)))
 		}
 	}
 	s.Norm2 = max(0, s.Norm2/s.Divisor/s.Divisor)
@@ -239,7 +266,7 @@ func (s *ScaledSet[T]) Sum(divisor, bias float64) ScaledSum[T] {
 // Bytes returns the memory of examples, coefficients and scratch.
 func (s *ScaledSet[T]) Bytes() int64 {
 	return s.SupportSet.Bytes() + primal.BytesOf(s.length) + primal.BytesOf(s.row) +
-		int64(unsafe.Sizeof(*s)-unsafe.Sizeof(s.SupportSet))
+		primal.BytesOf(s.Price) + int64(unsafe.Sizeof(*s)-unsafe.Sizeof(s.SupportSet))
 }
 
 // Fields walks all that learning has changed, and returns the number of slots and Norm2.
@@ -252,6 +279,7 @@ func (s *ScaledSet[T]) Fields(c *learner.Codec) (slots int, norm2 float64) {
 	lost := c.Scalar("lost", &s.lost)
 	c.Want(lost >= 0, "scalar %q is %v, want a number >= 0", "lost", lost)
 	k := s.SupportSet.Fields(c, s.limit, false, seen)
+	prices := PriceField(c, s.Price, len(k.Alpha))
 	if !c.Keeping() {
 		return len(k.Alpha), norm2
 	}
@@ -261,9 +289,26 @@ func (s *ScaledSet[T]) Fields(c *learner.Codec) (slots int, norm2 float64) {
 		n.Restore(k, false)
 		n.measure()
 		n.Seen, n.UpdateCount, n.Divisor, n.Norm2, n.lost = seen, updates, divisor, norm2, lost
+		n.Price = slices.Clone(prices)
 		*s = n
 	})
 	return len(k.Alpha), norm2
+}
+
+// PriceField walks the weights of n kept examples, which a State of weights of 1 lacks, and returns
+// what is read, the State's.
+func PriceField(c *learner.Codec, prices []float64, n int) []float64 {
+	if !c.Optional("price", prices != nil) {
+		return nil
+	}
+	prices = learner.View(c, "price", prices)
+	bad := func(w float64) bool { return !(w > 0 && w <= math.MaxFloat64) }
+	if c.Reading() {
+		c.Want(len(prices) == n && !slices.ContainsFunc(prices, bad),
+			"tensor %q: %d weights of %d examples, or one that is not above 0", "price",
+			len(prices), n)
+	}
+	return prices
 }
 
 // AddScaled adds what a [ScaledSet] of up to n examples takes.

@@ -298,11 +298,12 @@ func (s *SupportSet[T]) Keep(j int, y float64, t int64, h uint64, bounded bool) 
 	}
 }
 
-// AddCoef adds a to alpha of slot j, whose label is y, up to most: (3), (4) of the budget
-// perceptrons. The margins follow the change that the bound leaves.
+// AddCoef adds a >= 0 to alpha of slot j, whose label is y, up to most: (3), (4) of the budget
+// perceptrons. What alpha has been before, of an example that weighed more then, it stays. The
+// margins follow the change that the bound leaves.
 func (s *SupportSet[T]) AddCoef(j int, y, a, most float64, bounded bool) {
 	before := s.Coef[j]
-	s.Alpha[j] = min(most, s.Alpha[j]+a)
+	s.Alpha[j] = max(s.Alpha[j], min(most, s.Alpha[j]+a))
 	s.Coef[j] = float64(y * s.Alpha[j])
 	if bounded {
 		s.OnKept.Follow(j, s.Coef[j]-before)

@@ -38,8 +38,9 @@ type marginRule interface {
 //	a = start + sum_k alpha_k y_k x_k,  s_k = y_k a.x_k + Delta^2 alpha_k
 //	update of k where s_k <= threshold:  alpha_k += step,  s += step G_k,  G_ki = y_k y_i x_k.x_i
 //
-// with Delta^2 on the diagonal of G. An update works in one of three spaces, of which each leads
-// through the same updates but for roundings:
+// with Delta^2 on the diagonal of G, and in s. Where examples have weights w_k it is Delta^2/w_k,
+// so that what a slack costs is multiplied by w_k; one of weight 0 has a score of +Inf. An update
+// works in one of three spaces, of which each leads through the same updates but for roundings:
 //
 //	scores    s by rows of G, O(examples); a only at a refresh
 //	fixed     the same for the fixed rule of a perceptron, and a carried along: see BeginFixed
@@ -48,10 +49,10 @@ type marginRule interface {
 // All is float64, whatever T is, with alpha and what a refresh computes in twofold precision: the
 // published counts, up to 10^8 updates, depend on comparisons of scores that differ by 1e-13.
 type cycle[T learner.Float] struct {
-	b      *engine.Block[T]
-	o      learner.FitOptions
-	rule   marginRule
-	delta2 float64 // Delta^2
+	b     *engine.Block[T]
+	o     learner.FitOptions
+	rule  marginRule
+	ridge ridge
 
 	start []float64 // a before the first example was added; nil is 0
 	// one a feature; aLow is the rounding errors' part. In score space as of the last refresh, but
@@ -93,7 +94,7 @@ type cycle[T learner.Float] struct {
 // example, with Delta.
 func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions, start []T,
 	updates int64) (c *cycle[T], R2 float64, err error) {
-	if err := primal.CheckBlock(name, b, b.Len()); err != nil {
+	if err := checkPrices(name, b, o.Delta); err != nil {
 		return nil, 0, err
 	}
 	if err := CheckOptions(name, &o, false, false); err != nil {
@@ -112,6 +113,8 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 			"extended weights were not kept: %w", name, o.Delta, updates, learner.ErrFit)
 	case m == 0:
 		return nil, 0, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
+	case NoneCounts(b):
+		return nil, 0, noneCounts(name)
 	}
 	if o.GramBytes == 0 {
 		o.GramBytes = learner.DefaultGramBytes
@@ -122,12 +125,15 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 	if o.MaxUpdates == 0 {
 		o.MaxUpdates = math.MaxInt64
 	}
-	c = &cycle[T]{b: b, o: o, delta2: float64(o.Delta * o.Delta), Unit: 1, fresh: true,
+	c = &cycle[T]{b: b, o: o, ridge: ridgeOf(b, o.Delta), Unit: 1, fresh: true,
 		watch: NewWatch(&o)}
 	shortest2 := math.Inf(1)
 	for i := range m {
+		if !c.ridge.counts(i) {
+			continue
+		}
 		_, val := b.Example(i)
-		n := engine.SumSqOrdered(val) + c.delta2
+		n := engine.SumSqOrdered(val) + c.ridge.of(i)
 		shortest2 = min(shortest2, n)
 		if n == 0 {
 			return nil, 0, fmt.Errorf("%s: example %d is 0 (or its squared length is, in "+
@@ -176,7 +182,7 @@ func (c *cycle[T]) makeGram(ctx context.Context) bool {
 		for j := range i + 1 {
 			g := float64(c.b.Y[i]) * float64(c.b.Y[j]) * c.dot(row, j)
 			if i == j {
-				g += c.delta2
+				g += c.ridge.of(i)
 				c.square[i] = g
 			}
 			c.gram[i*c.stride+j], c.gram[j*c.stride+i] = g, g
@@ -242,7 +248,11 @@ func (c *cycle[T]) Begin(rule marginRule, first bool) {
 		return
 	}
 	if first {
-		c.add(0, 1) // CRAMMA's u_1
+		k := 0
+		for !c.ridge.counts(k) {
+			k++
+		}
+		c.add(k, 1) // CRAMMA's u_1
 	}
 	c.rescore()
 	c.threshold, c.step = rule.AfterUpdate(c.norm2)
@@ -597,8 +607,8 @@ func (c *cycle[T]) doubt() float64 {
 	// the largest score: sum |x_j| times the largest weight, which grows by step |x_j| an update
 	score := float64(one*(weight+float64(n*c.step*longest))) + math.Abs(c.shift) +
 		float64(64*c.step*float64(one*longest))
-	if c.delta2 > 0 {
-		score += float64(c.delta2 * (slices.Max(c.alpha) + float64(n*c.step)))
+	if c.ridge.delta2 > 0 {
+		score += float64(c.ridge.most() * (slices.Max(c.alpha) + float64(n*c.step)))
 	}
 	return n * 0x1p-51 * score
 }
@@ -629,9 +639,12 @@ func (c *cycle[T]) nextByWeights(k, from int, low, high float64) (next, scored i
 
 // score takes a score from the carried weights.
 func (c *cycle[T]) score(k int) float64 {
+	if !c.ridge.counts(k) {
+		return math.Inf(1)
+	}
 	s := float64(c.b.Y[k]) * c.dot(c.a, k)
-	if c.delta2 > 0 {
-		s += float64(c.delta2 * c.alpha[k])
+	if c.ridge.delta2 > 0 {
+		s += float64(c.ridge.of(k) * c.alpha[k])
 	}
 	return s
 }
@@ -652,7 +665,7 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 			step, before := c.step, c.norm2
 			// |a + step y|^2, as in runScores
 			c.norm2 += float64(step * (float64(2*s) +
-				float64(step*(engine.SumSqOrdered(val)+c.delta2))))
+				float64(step*(engine.SumSqOrdered(val)+c.ridge.of(k)))))
 			c.add(k, step)
 			c.updates++
 			c.threshold, c.step = c.rule.AfterUpdate(c.norm2)
@@ -782,6 +795,10 @@ func (c *cycle[T]) rescore() {
 		}
 	}
 	for k := range c.s {
+		if !c.ridge.counts(k) {
+			c.s[k] = math.Inf(1)
+			continue
+		}
 		var sum, low float64
 		idx, val := c.b.Example(k)
 		for n, x := range val {
@@ -791,9 +808,9 @@ func (c *cycle[T]) rescore() {
 		}
 		y := float64(c.b.Y[k])
 		sum, low = sum*y, low*y
-		if c.delta2 > 0 {
-			sum, low = addProduct(sum, low, c.delta2, c.alpha[k])
-			low += float64(c.delta2 * c.alphaLow[k])
+		if c.ridge.delta2 > 0 {
+			sum, low = addProduct(sum, low, c.ridge.of(k), c.alpha[k])
+			low += float64(c.ridge.of(k) * c.alphaLow[k])
 		}
 		if c.shift != 0 {
 			var e float64
@@ -807,9 +824,9 @@ func (c *cycle[T]) rescore() {
 		sum, low = addProduct(sum, low, v, v)
 		low += float64(2 * v * c.aLow[j])
 	}
-	if c.delta2 > 0 {
-		for _, v := range c.alpha {
-			sum, low = addProduct(sum, low, float64(c.delta2*v), v)
+	if c.ridge.delta2 > 0 {
+		for k, v := range c.alpha {
+			sum, low = addProduct(sum, low, float64(c.ridge.of(k)*v), v)
 		}
 	}
 	c.norm2 = sum + low
@@ -837,25 +854,28 @@ func (c *cycle[T]) result(converged bool) learner.FitResult {
 		Resumed:   c.resumed != nil, Converged: converged, Bound: c.bound(),
 		ScoreSpace: c.gram != nil}
 	r.Violators, r.Margin = c.violatorsAndMargin(c.s)
-	if c.delta2 == 0 {
+	if c.ridge.delta2 == 0 {
 		return r
 	}
 	var ext float64 // |a extended|^2 - |a|^2
-	for _, v := range c.alpha {
-		ext += float64(c.delta2 * float64(v*v))
+	for k, v := range c.alpha {
+		ext += float64(c.ridge.of(k) * float64(v*v))
 	}
 	length := math.Sqrt(c.norm2 - ext)
 	r.Gamma = r.Margin
 	r.Gamma0 = r.Margin * math.Sqrt(c.norm2) / length
 	var d2, dp2 float64
 	// D'_k = Delta e_k/|a|, e_k = Delta alpha_k the extended coordinate, is in s/|a|: without it
-	// the rest is the example's margin.
+	// the rest is the example's margin. An example counts as often as it weighs.
 	for k, s := range c.s {
+		if !c.ridge.counts(k) {
+			continue
+		}
 		s += c.shift
-		dp := float64(c.delta2*c.alpha[k]) / length
+		dp := float64(c.ridge.of(k)*c.alpha[k]) / length
 		d := max(0, r.Gamma0-(s/length-dp)) // (19)
-		d2 += float64(d * d)
-		dp2 += float64(dp * dp)
+		d2 += float64(d*d) / c.ridge.inverse(k)
+		dp2 += float64(dp*dp) / c.ridge.inverse(k)
 	}
 	r.D, r.DPrime = math.Sqrt(d2), math.Sqrt(dp2)
 	return r

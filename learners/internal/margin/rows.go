@@ -21,12 +21,14 @@ import (
 //	u = sum_k y_k m_k x_k,  s_k = u.x_k,  f(x_k) = s_k/|u|^2 + b
 //
 // are kept up to date by the kernel rows of the end's examples, O(examples) an update. With the
-// 2-norm soft margin u has the coordinate sqrt(Ridge) m_k for each example besides.
+// 2-norm soft margin u has the coordinate sqrt(Ridge/w_k) m_k for each example besides.
 type RowSolver[T learner.Float] struct {
-	Rows  engine.RowSource[T]
-	Y     []float64 // -1 or +1
-	Ridge float64   // 1/C, or Delta^2: added to the diagonal
-	Bias  bool      // PUMMA: the segment's other end is z/2
+	Rows engine.RowSource[T]
+	Y    []float64 // -1 or +1
+	// w_k; nil where all are 1, as with a hard margin. An example of weight 0 is left out.
+	Weights []float64
+	Ridge   float64 // 1/C, or Delta^2: added to the diagonal, over the example's weight
+	Bias    bool    // PUMMA: the segment's other end is z/2
 	// whether an update is due to learn to margin 1 - delta; m is y f, slack included: (U), (F)
 	Violates func(m, delta float64) bool
 	s, m     []float64 // u.x_k, without slacks; m_k >= 0
@@ -47,11 +49,15 @@ func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halv
 		return learner.MarginDual{}, fmt.Errorf("%s: %d labels for %d examples: %w", name, n,
 			c.Rows.Len(), learner.ErrFit)
 	}
+	if err := c.checkWeights(name); err != nil {
+		return learner.MarginDual{}, err
+	}
 	c.s, c.m, c.kept, c.bound2 = make([]float64, n), make([]float64, n), [2]int{-1, -1}, math.Inf(1)
 	r := learner.MarginDual{Coef: make([]float64, n)}
-	shortest, longest := math.Inf(1), 0.0 // |x_k|^2 of examples with features
+	shortest, longest := math.Inf(1), 0.0 // |x_k|^2, with the ridge, of examples with features
 	for k := range n {
-		if d := float64(c.Rows.Diag(k)); d > 0 {
+		if d := float64(c.Rows.Diag(k)); d > 0 && c.counts(k) {
+			d += float64(c.Ridge * c.inverse(k))
 			shortest, longest = min(shortest, d), max(longest, d)
 		}
 	}
@@ -60,7 +66,7 @@ func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halv
 	p := Passes{
 		N: n, Delta: delta,
 		Learn: func(k int) bool {
-			if failed != nil || !c.Violates(c.margin(k), now) {
+			if failed != nil || !c.counts(k) || !c.Violates(c.margin(k), now) {
 				return false
 			}
 			before := c.updates
@@ -71,7 +77,7 @@ func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halv
 			return c.updates != before // equal examples of both classes make none
 		},
 		Bound:  func() float64 { return math.Sqrt(c.bound2) },
-		Least:  primal.LeastMargin(shortest+c.Ridge, longest+c.Ridge),
+		Least:  primal.LeastMargin(shortest, longest),
 		Status: func(r *learner.FitResult) { c.judge(delta, r) },
 	}
 	if halving {
@@ -93,12 +99,50 @@ func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halv
 	return r, err
 }
 
+// checkWeights wants a weight for each example, all of them finite and 0 or more, and some that
+// count; of a hard margin none but 1.
+func (c *RowSolver[T]) checkWeights(name string) error {
+	if c.Weights == nil {
+		return nil
+	}
+	some := false
+	for _, w := range c.Weights {
+		if !(w >= 0 && w <= math.MaxFloat64) || len(c.Weights) != len(c.Y) {
+			return fmt.Errorf("%s: %d weights for %d examples, one of them %v: %w", name,
+				len(c.Weights), len(c.Y), w, engine.ErrWeight)
+		}
+		if c.Ridge == 0 && w != 1 {
+			return fmt.Errorf("%s: a hard margin has no slacks that a weight of %v could price: %w",
+				name, w, learner.ErrWeights)
+		}
+		some = some || Counts(w)
+	}
+	if !some {
+		return noneCounts(name)
+	}
+	return nil
+}
+
+// counts reports whether example k is learned.
+func (c *RowSolver[T]) counts(k int) bool { return c.Weights == nil || Counts(c.Weights[k]) }
+
+// inverse returns 1/w_k.
+func (c *RowSolver[T]) inverse(k int) float64 {
+	if c.Weights == nil {
+		return 1
+	}
+	return 1 / c.Weights[k]
+}
+
 // judge fills in violators at accuracy delta, and the margin min_k y_k f(x_k)/|w|, |w| = 1/|u|,
 // slacks included.
 func (c *RowSolver[T]) judge(delta float64, r *learner.FitResult) {
 	r.Violators = 0
 	least := math.Inf(1)
 	for k := range c.Y {
+		if !c.counts(k) {
+			continue
+		}
 		m := c.margin(k)
 		if least = min(least, m); c.Violates(m, delta) {
 			r.Violators++
@@ -108,28 +152,35 @@ func (c *RowSolver[T]) judge(delta float64, r *learner.FitResult) {
 }
 
 // FillSoftMargin fills in what FitResult has of a soft margin, as [ScaledLinear] does for learners
-// of weights: gamma, D and D' of Theorem 2 of the CRAMMA paper.
+// of weights: gamma, D and D' of Theorem 2 of the CRAMMA paper, an example counting as often as it
+// weighs.
 func (c *RowSolver[T]) FillSoftMargin(r *learner.FitResult) {
-	var m2 float64 // sum m_k^2: Ridge times it is |u|^2 of the slacks
-	for _, m := range c.m {
-		m2 += float64(m * m)
+	var m2 float64 // sum m_k^2/w_k: Ridge times it is |u|^2 of the slacks
+	for k, m := range c.m {
+		if m > 0 {
+			m2 += float64(float64(m*m) * c.inverse(k))
+		}
 	}
 	length := math.Sqrt(c.Norm2-float64(c.Ridge*m2)) / c.Norm2 // |w| without slacks
 	r.Gamma, r.Gamma0 = r.Margin, r.Margin/math.Sqrt(c.Norm2)/length
 	var d2 float64
 	for k, s := range c.s {
+		if !c.counts(k) {
+			continue
+		}
 		d := max(0, r.Gamma0-float64(c.Y[k]*s)/c.Norm2/length) // (19) of the CRAMMA paper
-		d2 += float64(d * d)
+		d2 += float64(float64(d*d) / c.inverse(k))
 	}
 	r.D, r.DPrime = math.Sqrt(d2), c.Ridge*math.Sqrt(m2)/c.Norm2/length
 }
 
-// margin returns y f + xi of example k, xi = m_k Ridge/|u|^2.
+// margin returns y f + xi of example k, xi = m_k Ridge/(w_k |u|^2).
 func (c *RowSolver[T]) margin(k int) float64 {
 	if c.Norm2 == 0 { // w = 0: PUMMA has seen one label at most
 		return float64(c.Y[k] * c.b)
 	}
-	return float64(c.Y[k]*(c.s[k]/c.Norm2+c.b)) + float64(c.m[k]*c.Ridge)/c.Norm2 // (E)
+	return float64(c.Y[k]*(c.s[k]/c.Norm2+c.b)) +
+		float64(float64(c.m[k]*c.inverse(k))*c.Ridge)/c.Norm2 // (E)
 }
 
 // update learns example k: it moves u to the point of least norm of the segment from u to the end
@@ -156,16 +207,18 @@ func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 	var rowOther []T
 	// The end's squared length and its inner product with u: of y_k x_k, or of z/2, whose
 	// coordinates m are 1/2 at xpos and xneg.
-	half := float64(c.Rows.Diag(k)) + c.Ridge
-	uz := float64(y*c.s[k]) + float64(c.m[k]*c.Ridge)
+	r, rOther := c.inverse(k), 0.0
+	half := float64(c.Rows.Diag(k)) + float64(c.Ridge*r)
+	uz := float64(y*c.s[k]) + float64(float64(c.m[k]*r)*c.Ridge)
 	if c.Bias {
 		if rowOther, err = c.Rows.Row(ctx, other, len(c.Y)); err != nil {
 			return err
 		}
+		rOther = c.inverse(other)
 		half = 0.25*(float64(c.Rows.Diag(k))+float64(c.Rows.Diag(other))-2*float64(row[other])) +
-			0.5*c.Ridge
+			float64(float64(0.25*(r+rOther))*c.Ridge)
 		uz = float64(0.5*(y*(c.s[k]-c.s[other]))) +
-			float64(float64(0.5*(c.m[k]+c.m[other]))*c.Ridge)
+			float64(float64(0.5*(float64(c.m[k]*r)+float64(c.m[other]*rOther)))*c.Ridge)
 	}
 	if !(half > 0) { // equal examples, or one without features
 		return nil
@@ -192,7 +245,8 @@ func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 		c.m[other] += share * tau
 		c.kept[side] = k
 		// (20), (G)
-		c.b = -0.5 * (c.s[k] + c.s[other] + float64(y*(c.m[k]-c.m[other])*c.Ridge)) / norm2
+		slack := float64(c.m[k]*r) - float64(c.m[other]*rOther)
+		c.b = -0.5 * (c.s[k] + c.s[other] + float64(y*slack*c.Ridge)) / norm2
 	}
 	c.updates++
 	return nil
@@ -222,12 +276,24 @@ func Foot(uz, half, u2 float64, soft bool) (tau, norm2, least float64) {
 	return tau, norm2, norm2
 }
 
+// WeightsOf returns the examples' weights, nil where all are 1.
+func WeightsOf[T learner.Float](b *engine.Block[T]) []float64 {
+	if !b.Weighted() {
+		return nil
+	}
+	w := make([]float64, b.Len())
+	for t := range w {
+		w[t] = float64(b.Weight(t))
+	}
+	return w
+}
+
 // FitRows is Fit with a kernel of a learner called name: solve gets the kernel rows of b, of which
-// o.GramBytes are kept, perhaps shared, and the labels; e gets the support vectors. Without an
-// update e is as it was.
+// o.GramBytes are kept, perhaps shared, the labels and the weights; e gets the support vectors.
+// Without an update e is as it was.
 func FitRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions,
 	k engine.Kernel, pool *engine.Pool, shared *engine.SharedRows, e *kept.Expansion[T],
-	solve func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error)) (
+	solve func(rows engine.RowSource[T], y, weights []float64) (learner.MarginDual, error)) (
 	learner.MarginDual, error) {
 	if o.GramBytes == 0 {
 		o.GramBytes = learner.DefaultGramBytes
@@ -241,7 +307,7 @@ func FitRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOpti
 	for i, v := range b.Y {
 		y[i] = float64(v)
 	}
-	r, err := solve(rows, y)
+	r, err := solve(rows, y, WeightsOf(b))
 	r.KernelRows = engine.Since(rows.Stats(), before)
 	if r.Updates == 0 {
 		return r, err

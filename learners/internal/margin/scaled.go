@@ -24,21 +24,21 @@ type ScaledLinear[T learner.Float] struct {
 }
 
 // extended holds the coordinates of a soft margin while Fit runs: example k has one of its own, y_k
-// Delta, at which the weights have y_k Delta alpha_k. What Learn calls one example are then the
-// extended ones, by their position in the block.
+// Delta, over the root of its weight, at which the weights have that times alpha_k. What Learn
+// calls one example are then the extended ones, by their position in the block.
 type extended struct {
-	delta2 float64   // Delta^2
-	alpha  []float64 // alpha_k / Scale, one an example
-	Scale  float64   // the factor of these: the rule's own stretches, without what was folded
+	ridge ridge
+	alpha []float64 // alpha_k / Scale, one an example
+	Scale float64   // the factor of these: the rule's own stretches, without what was folded
 }
 
-// sumSq returns Delta^2 |alpha|^2.
+// sumSq returns the sum of Delta^2 alpha_k^2 / w_k.
 func (e *extended) sumSq() (sum float64) {
-	for _, v := range e.alpha {
+	for k, v := range e.alpha {
 		v = float64(e.Scale * v)
-		sum += float64(v * v)
+		sum += float64(float64(v*v) * e.ridge.inverse(k))
 	}
-	return float64(sum * e.delta2)
+	return float64(sum * e.ridge.delta2)
 }
 
 // scaleAndAdd sets alpha to c alpha + a e_k.
@@ -69,7 +69,7 @@ func (l *ScaledLinear[T]) ScoreExample(b *engine.Block[T], i int) float64 {
 func (l *ScaledLinear[T]) ExtendedMargin(i int, y, f float64) float64 {
 	m := float64(y * f)
 	if l.Ext != nil {
-		m += float64(l.Ext.delta2 * float64(l.Ext.Scale*l.Ext.alpha[i]))
+		m += float64(l.Ext.ridge.of(i) * float64(l.Ext.Scale*l.Ext.alpha[i]))
 	}
 	return m
 }
@@ -77,7 +77,7 @@ func (l *ScaledLinear[T]) ExtendedMargin(i int, y, f float64) float64 {
 // SquaredLength returns |x|^2 of example i, its extended coordinate included.
 func (l *ScaledLinear[T]) SquaredLength(b *engine.Block[T], i int) float64 {
 	if l.Ext != nil {
-		return primal.SumSq(b, i) + l.Ext.delta2
+		return primal.SumSq(b, i) + l.Ext.ridge.of(i)
 	}
 	return primal.SumSq(b, i)
 }
@@ -139,7 +139,7 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 	if err := l.CheckMade(name); err != nil {
 		return learner.FitResult{}, err
 	}
-	if err := primal.CheckBlock(name, b, n); err != nil {
+	if err := checkPrices(name, b, o.Delta); err != nil {
 		return learner.FitResult{}, err
 	}
 	if err := CheckOptions(name, &o, true, goal != nil); err != nil {
@@ -158,10 +158,13 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 			learner.ErrFit)
 	case n == 0:
 		return learner.FitResult{}, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
+	case NoneCounts(b):
+		return learner.FitResult{}, noneCounts(name)
 	}
+	slacks := ridgeOf(b, o.Delta)
 	l.W = primal.Grown(l.W, b.Dim)
 	if o.Delta > 0 {
-		l.Ext = &extended{delta2: float64(o.Delta * o.Delta), alpha: make([]float64, n), Scale: 1}
+		l.Ext = &extended{ridge: slacks, alpha: make([]float64, n), Scale: 1}
 	}
 	from := ResumableCut(l.Cut, b, &o)
 	known := l.UpdateCount == 0 // else other examples may have been learned, and bound says nothing
@@ -177,8 +180,9 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 			}
 			return bound()
 		},
-		Least: max(least, primal.LeastMargin(primal.SquaredLengths(b, o.Delta))),
-		N:     n, Learn: func(k int) bool { return learn(b, k).Updates > 0 }, Goal: goal,
+		Least: max(least, leastMargin(b, &slacks)),
+		N:     n, Goal: goal,
+		Learn: func(k int) bool { return slacks.counts(k) && learn(b, k).Updates > 0 },
 		Delta: delta,
 	}
 	p.Status = func(r *learner.FitResult) {
@@ -206,6 +210,9 @@ func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) boo
 	s, least := make([]float64, b.Len()), math.Inf(1) // y f with extended coordinates
 	r.Violators = 0
 	for k := range s {
+		if l.Ext != nil && !l.Ext.ridge.counts(k) {
+			continue
+		}
 		s[k] = l.ExtendedMargin(k, float64(b.Y[k]), l.ScoreExample(b, k))
 		if least = min(least, s[k]); violates(s[k]) {
 			r.Violators++
@@ -221,12 +228,15 @@ func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) boo
 	r.Margin = least / math.Sqrt(length2+ext)
 	r.Gamma, r.Gamma0 = r.Margin, least/length
 	var d2 float64
-	for k, m := range s {
-		own := float64(l.Ext.delta2 * float64(l.Ext.Scale*l.Ext.alpha[k]))
+	for k, m := range s { // an example counts as often as it weighs
+		if !l.Ext.ridge.counts(k) {
+			continue
+		}
+		own := float64(l.Ext.ridge.of(k) * float64(l.Ext.Scale*l.Ext.alpha[k]))
 		d := max(0, r.Gamma0-(m-own)/length) // (19) of the CRAMMA paper
-		d2 += float64(d * d)
+		d2 += float64(d*d) / l.Ext.ridge.inverse(k)
 	}
-	r.D, r.DPrime = math.Sqrt(d2), math.Sqrt(float64(l.Ext.delta2*ext))/length
+	r.D, r.DPrime = math.Sqrt(d2), math.Sqrt(float64(l.Ext.ridge.delta2*ext))/length
 }
 
 // Weights returns a copy of the weights, one a feature seen so far.
