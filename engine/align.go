@@ -26,16 +26,35 @@ func Aligned[T Float | int16](n int) []T {
 }
 
 // Reserved is [Aligned] for tables of which perhaps only the beginning is ever written: it asks for
-// no large pages, which would be there as a whole from the first byte on.
+// no large pages, which would be there as a whole from the first byte on. [LargePages] does.
 //
 //go:noinline
-func Reserved[T Float | int16](n int) []T {
+func Reserved[T Float | int16 | int32](n int) []T {
 	s, off := unaligned[T](n)
 	return s[off : off+n : off+n]
 }
 
+// LargePages asks for large pages below the first n elements of a table of [Reserved], from the one
+// on up to which it has done so before, and returns up to which it has now: the last page may hold
+// more. Where n elements are small it asks for none.
+func LargePages(s []int16, before, n int) int {
+	const size = int(unsafe.Sizeof(s[0]))
+	if n <= before || n*size < 2*hugePage {
+		return before
+	}
+	memory := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*size)
+	first := -int(uintptr(unsafe.Pointer(&memory[0]))) & (hugePage - 1)
+	page := func(bytes int) int { return first + (bytes-first+hugePage-1)&^(hugePage-1) }
+	from, to := page(before*size), min(page(n*size), first+(len(memory)-first)&^(hugePage-1))
+	if from >= to {
+		return before
+	}
+	useHugePages(memory[from:to])
+	return to / size
+}
+
 // unaligned returns memory for that, and where in it the first element is.
-func unaligned[T Float | int16](n int) (s []T, off int) {
+func unaligned[T Float | int16 | int32](n int) (s []T, off int) {
 	size := int(unsafe.Sizeof(T(0)))
 	s = make([]T, n+2*cacheLine/size-1)
 	if rest := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) % cacheLine); rest != 0 {

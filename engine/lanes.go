@@ -295,6 +295,9 @@ func (l *Lanes[T]) add(j int32) int32 {
 	return int32(r)
 }
 
+// Has reports whether feature j has a row: all weights of one that has none are 0.
+func (l *Lanes[T]) Has(j int) bool { return j < len(l.row) && l.row[j] != 0 }
+
 // Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit
 // for bit.
 func (l *Lanes[T]) Column(dst []T, j int) bool {

@@ -3,6 +3,7 @@ package learner
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -130,6 +131,20 @@ func AddWeights[T Float](l Learner[T], sum []float64) (_ []float64, ok bool) {
 		sum[j] += v
 	}
 	return sum, true
+}
+
+// FiniteWeights reports whether all of l's weights are finite, or it has none (Traits.Vector). Some
+// learners know it without a copy of them.
+func FiniteWeights[T Float](l Learner[T]) bool {
+	if f, ok := l.(interface{ FiniteWeights() bool }); ok {
+		return f.FiniteWeights()
+	}
+	return AllFinite(l.Weights())
+}
+
+// AllFinite reports whether no element is infinite or NaN.
+func AllFinite(w []float64) bool {
+	return !slices.ContainsFunc(w, func(v float64) bool { return v-v != 0 })
 }
 
 // TracerOf returns what writes down what l, a part of an ensemble, does; nil of learners that are

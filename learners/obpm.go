@@ -614,7 +614,7 @@ func (o *OBPM[T]) Weights() []float64 {
 	}
 	w := make([]float64, o.Room)
 	if o.KeepsSum {
-		for j, s := range o.Sum {
+		for j, s := range o.Sum() {
 			w[j] = o.scoreOf(s)
 		}
 		return w
@@ -626,6 +626,14 @@ func (o *OBPM[T]) Weights() []float64 {
 		}
 	}
 	return w
+}
+
+// FiniteWeights is for [learner.FiniteWeights].
+func (o *OBPM[T]) FiniteWeights() bool {
+	if !o.KeepsSum || o.cfg.Cap {
+		return learner.AllFinite(o.Weights())
+	}
+	return o.SumFinite()
 }
 
 // MemberWeights is for [learner.MembersOf].

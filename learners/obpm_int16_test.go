@@ -110,7 +110,7 @@ func TestOBPMInt16Sum(t *testing.T) {
 	cfg := OBPMConfig{Members: 10, Tau: .5, Path: PathActive}
 	want := newTestOBPM[float32](t, cfg, learner.Env{Seed: 3})
 	learnAll(t, want, b, 10)
-	want.Sum[3]++
+	want.Sum()[3]++
 	cfg.Path = PathAuto
 	got := newTestOBPM[float32](t, cfg, learner.Env{Seed: 3})
 	if err := got.SetState(want.State()); err != nil {

@@ -118,7 +118,7 @@ func (f forgettingOBPM[T]) Forget(keep float64) error {
 // rewrite has change give the members other weights of each feature that any of them has one of,
 // and sums them up anew.
 func (o *OBPM[T]) rewrite(change func(col []T)) {
-	col, store := make([]T, o.cfg.Members), o.Store()
+	col, store, sum := make([]T, o.cfg.Members), o.Store(), o.Sum()
 	o.sumSq = 0
 	for j := range o.Room {
 		if store.Column(col, j) {
@@ -128,9 +128,9 @@ func (o *OBPM[T]) rewrite(change func(col []T)) {
 		if !o.KeepsSum {
 			continue
 		}
-		o.Sum[j] = o.Rule.Total(0, col)
+		sum[j] = o.Rule.Total(0, col)
 		if o.cfg.Cap {
-			o.sumSq += float64(o.Sum[j] * o.Sum[j])
+			o.sumSq += float64(sum[j] * sum[j])
 		}
 	}
 }

@@ -108,8 +108,8 @@ func (o *OBPM[T]) Join(parts []learner.Part, states []learner.State,
 	}
 	if o.joining = j; after != nil {
 		before := after.(*OBPM[T]) // of the same settings
-		o.GrowTo(len(before.Sum))
-		copy(o.Sum, before.Sum)
+		o.GrowTo(len(before.Sum()))
+		copy(o.Sum(), before.Sum())
 		o.sumSq, o.presented, o.updates = before.sumSq, before.presented, before.updates
 	}
 	return nil

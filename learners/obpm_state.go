@@ -63,15 +63,14 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 	}
 	o.Rule.Fields(c, members)
 	c.Then(func() {
-		o.Room, o.Sum = 0, nil // lanes, whatever the members were in: they are moved when needed
-		lanes := engine.NewLanes[T](n)
+		lanes := engine.NewLanes[T](n) // whatever the members were in: they are moved when needed
 		lanes.Reserve(len(features))
-		o.UseLanes(lanes)
+		o.Clear(lanes)
 		o.GrowTo(int(last) + 1)
 		for i, j := range features {
 			o.Lanes.SetColumn(int(j), members[i*n:(i+1)*n])
 			if o.KeepsSum {
-				o.Sum[j] = sum[i]
+				o.Sum()[j] = sum[i]
 			}
 		}
 	})
@@ -86,15 +85,18 @@ func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
 	features = make([]int32, 0, most)
 	members = make([]T, 0, most*o.cfg.Members)
 	sum = make([]float64, 0, most)
-	col := make([]T, o.cfg.Members)
+	col, s := make([]T, o.cfg.Members), o.Sum()
 	for j := range o.Room {
+		if o.Lanes != nil && !o.Lanes.Has(j) && (!o.KeepsSum || math.Float64bits(s[j]) == 0) {
+			continue
+		}
 		any := o.Column(col, j)
-		if !any && (!o.KeepsSum || math.Float64bits(o.Sum[j]) == 0) {
+		if !any && (!o.KeepsSum || math.Float64bits(s[j]) == 0) {
 			continue
 		}
 		features, members = append(features, int32(j)), append(members, col...)
 		if o.KeepsSum {
-			sum = append(sum, o.Sum[j])
+			sum = append(sum, s[j])
 		}
 	}
 	return features, members, sum
@@ -192,7 +194,7 @@ func (o *OBPM[T]) average() primal.WideWeights[T] {
 	if o.cfg.Cap {
 		n *= o.length()
 	}
-	return primal.WideWeights[T]{Name: "obpm", W: o.Sum, Divisor: n, Ends: true}
+	return primal.WideWeights[T]{Name: "obpm", W: o.Sum(), Divisor: n, Ends: true}
 }
 
 // Snapshot is Learner.Snapshot: where S is kept it is a copy of S and takes no more memory than

@@ -58,9 +58,9 @@ func (*OVRConfig) Entry() learner.Entry {
 //
 // Cost: the base's, once a class; on the pool, a class a part. Where the base's Traits say Abreast
 // and there are 15 classes or more, they are learned side by side: with obpm's defaults, sparse
-// examples of whole numbers and AVX-512, in a third of that, and with a third of the memory where
-// most features are rare. Memory: that of the base for each
-// class, and once more where any class may come; 16 bytes a class and example of a run.
+// examples of whole numbers and AVX-512 or AVX2, in a quarter of that, and with a third of the
+// memory where most features are rare. Memory: that of the base for each class, and once more where
+// any class may come; 16 bytes a class and example of a run.
 type OVR[T learner.Float] struct {
 	cfg   OVRConfig
 	entry learner.Entry
@@ -967,6 +967,19 @@ func (o *OVR[T]) Weights() []float64 {
 		copy(w[k*most:], of[k])
 	}
 	return w
+}
+
+// FiniteWeights is for [learner.FiniteWeights].
+func (o *OVR[T]) FiniteWeights() bool {
+	if base := o.base.Traits(); !base.Vector || o.pairs {
+		return true
+	}
+	for _, l := range o.columns {
+		if !learner.FiniteWeights(l) {
+			return false
+		}
+	}
+	return true
 }
 
 // Outputs is for [learner.OutputsOf]: the classes that have come.

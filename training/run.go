@@ -816,8 +816,7 @@ func (r *run[T]) tell(res *Result) {
 // diverged is the error of a learner whose state is no longer finite, whether or not it is to be
 // saved. The state is looked at only where a score or a weight says that it may be so.
 func (r *run[T]) diverged(res eval.Result) error {
-	if odd := func(w float64) bool { return w-w != 0 }; res.NotFinite == 0 &&
-		!slices.ContainsFunc(r.l.Weights(), odd) {
+	if res.NotFinite == 0 && learner.FiniteWeights(r.l) {
 		return nil
 	}
 	if err := model.Diverged(r.j.name, r.l); err != nil {

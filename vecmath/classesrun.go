@@ -62,7 +62,7 @@ func ClassesRunUnchecked(_ trusted.Indices, counts, w []int16, ptr, rows []int32
 		raceRead(val)
 		raceRead(seen)
 		racePast(p)
-		raceWrite(w)
+		raceWriteRows(w, ClassLanes, rows)
 		raceWrite(counts)
 		for _, e := range seen {
 			raceWrite(p.Took[first+int(e):][:1])

@@ -72,8 +72,9 @@ type operands[T Float] struct {
 	stride     int // of the masks of a run
 	used       int // lanes of the width
 	int16s     []int16
-	int32s     []int32 // sums of the lanes' scores
-	limit      int     // of int16s
+	int32s     []int32 // sums of the lanes' scores, or of members' weights
+	products   []int32
+	limit      int // of int16s
 	val        []int16
 	counts     []int16
 	past       PastExamples
@@ -132,6 +133,9 @@ func kernelTable[T Float]() []kernel[T] {
 		{"classesRun", makeClasses[T], func(o *operands[T]) {
 			o.peak = ClassesRun(o.counts, o.int16s, o.int32s, o.idx, o.val, &o.past, o.n, o.lanes,
 				uint32(o.words[1]), int16(o.words[0]), o.peak)
+		}},
+		{"classSums", makeClassSums[T], func(o *operands[T]) {
+			ClassSums(o.products, o.int32s, o.lanes, o.idx, o.val, &o.past, o.n, o.int16s)
 		}},
 		{"pastRows", makePastRows[T], func(o *operands[T]) {
 			PastRows(o.int16s, o.idx, &o.past)
@@ -511,6 +515,23 @@ func makeClasses[T Float](g *generator[T], n int) *operands[T] {
 	return o
 }
 
+// makeClassSums: makeClasses of sums, which may wrap.
+func makeClassSums[T Float](g *generator[T], n int) *operands[T] {
+	of := makeClasses(g, n)
+	o := &operands[T]{n: of.n, lanes: of.int32s, idx: of.idx, val: of.val, past: of.past}
+	o.int32s = take[int32](g.place, len(of.int16s))
+	for i := range o.int32s {
+		o.int32s[i] = int32(g.whole()) << g.rng.IntN(17)
+	}
+	o.int16s = take[int16](g.place, len(o.past.Took)*ClassLanes)
+	for i := range o.int16s {
+		o.int16s[i] = g.whole()
+	}
+	o.products = take[int32](g.place, len(of.counts))
+	clear(o.products)
+	return o
+}
+
 // makePastRows: rows of up to nine features.
 func makePastRows[T Float](g *generator[T], n int) *operands[T] {
 	features := n % 10
@@ -823,7 +844,7 @@ func (o *operands[T]) clone() *operands[T] {
 	c.x, c.y, c.z, c.d = slices.Clone(o.x), slices.Clone(o.y), slices.Clone(o.z), slices.Clone(o.d)
 	c.idx, c.lanes, c.mask = slices.Clone(o.idx), slices.Clone(o.lanes), slices.Clone(o.mask)
 	c.ptr, c.int16s = slices.Clone(o.ptr), slices.Clone(o.int16s)
-	c.int32s = slices.Clone(o.int32s)
+	c.int32s, c.products = slices.Clone(o.int32s), slices.Clone(o.products)
 	c.val, c.counts = slices.Clone(o.val), slices.Clone(o.counts)
 	c.past = PastExamples{slices.Clone(o.past.Ptr), slices.Clone(o.past.Slots),
 		slices.Clone(o.past.Coef), slices.Clone(o.past.Took), slices.Clone(o.past.Own)}
@@ -854,6 +875,8 @@ func (o *operands[T]) diff(want *operands[T]) string {
 			o.peak, want.done, want.peak, o.int16s, want.int16s)
 	case !slices.Equal(o.int32s, want.int32s):
 		return fmt.Sprintf("sums %d, want %d", o.int32s, want.int32s)
+	case !slices.Equal(o.products, want.products):
+		return fmt.Sprintf("products %d, want %d", o.products, want.products)
 	case !slices.Equal(o.mask, want.mask):
 		return fmt.Sprintf("mask %x, want %x", o.mask, want.mask)
 	case !slices.Equal(o.lanes, want.lanes):

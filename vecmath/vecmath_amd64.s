@@ -1237,3 +1237,419 @@ reduce:
 	MOVL AX, ret+16(FP)
 	VZEROUPPER
 	RET
+
+// The bit of a lane among those of its byte, and which byte of a mask of 32 lanes that is, for the
+// first 16 lanes and the others: each twice, as lanes are words.
+DATA laneBits<>+0(SB)/8, $0x0008000400020001
+DATA laneBits<>+8(SB)/8, $0x0080004000200010
+DATA laneBits<>+16(SB)/8, $0x0008000400020001
+DATA laneBits<>+24(SB)/8, $0x0080004000200010
+DATA laneBits<>+32(SB)/8, $0
+DATA laneBits<>+40(SB)/8, $0
+DATA laneBits<>+48(SB)/8, $0x0101010101010101
+DATA laneBits<>+56(SB)/8, $0x0101010101010101
+DATA laneBits<>+64(SB)/8, $0x0202020202020202
+DATA laneBits<>+72(SB)/8, $0x0202020202020202
+DATA laneBits<>+80(SB)/8, $0x0303030303030303
+DATA laneBits<>+88(SB)/8, $0x0303030303030303
+GLOBL laneBits<>(SB), RODATA|NOPTR, $96
+
+// CLASSLANES loads these tables to Y15, Y13 and Y12, and 1 in every lane to Y11.
+#define CLASSLANES \
+	VMOVDQU  laneBits<>+0(SB), Y15; \
+	VMOVDQU  laneBits<>+32(SB), Y13; \
+	VMOVDQU  laneBits<>+64(SB), Y12; \
+	VPCMPEQW Y11, Y11, Y11; \
+	VPSRLW   $15, Y11, Y11
+
+// LABELS sets y, in each of 16 lanes, to 1 where the masks took and own have it, to -1 where took
+// alone has it, and else to 0. bytes are those of these lanes.
+#define LABELS(took, own, bytes, y, t) \
+	VPSHUFB  bytes, took, y; \
+	VPSHUFB  bytes, own, t; \
+	VPAND    Y15, y, y; \
+	VPAND    Y15, t, t; \
+	VPCMPEQW Y15, y, y; \
+	VPCMPEQW Y15, t, t; \
+	VPOR     Y11, t, t; \
+	VPSIGNW  t, y, y
+
+// PASTSUM adds to Y0 and Y1 what examples before have in common with one: those of the numbers CX
+// to R14-1.
+//
+// R8 took, R9 own, R12 slots, R13 coef; AX the slot, Y2 who took it, Y3 of those its own class, Y6
+// what is in common.
+#define PASTSUM(loop, done) \
+	CMPQ CX, R14; \
+	JGE  done; \
+loop: \
+	MOVLQSX      (R12)(CX*4), AX; \
+	VPBROADCASTD (R8)(AX*4), Y2; \
+	VPBROADCASTD (R9)(AX*4), Y3; \
+	VPBROADCASTW (R13)(CX*2), Y6; \
+	LABELS(Y2, Y3, Y13, Y4, Y5); \
+	VPSIGNW      Y4, Y6, Y4; \
+	VPADDW       Y4, Y0, Y0; \
+	LABELS(Y2, Y3, Y12, Y4, Y5); \
+	VPSIGNW      Y4, Y6, Y4; \
+	VPADDW       Y4, Y1, Y1; \
+	INCQ         CX; \
+	CMPQ         CX, R14; \
+	JLT          loop; \
+done:
+
+// func classesRunAVX2(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16,
+// took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
+//
+// As classesRunAVX512, a row being two registers: Y0 and Y1 have what is in common, then Y0 and Y1
+// the products of the first 16 lanes, Y2 and Y3 those of the others; Y14 is the peak.
+TEXT ·classesRunAVX2(SB), NOSPLIT, $0-136
+	MOVQ         counts+0(FP), R15
+	MOVQ         w+8(FP), SI
+	MOVQ         rows+24(FP), R10
+	MOVQ         val+32(FP), R11
+	MOVQ         slots+48(FP), R12
+	MOVQ         coef+56(FP), R13
+	MOVQ         took+64(FP), R8
+	MOVQ         own+72(FP), R9
+	MOVQ         seen+88(FP), DI
+	MOVQ         nseen+96(FP), DX
+	MOVQ         peak+120(FP), AX
+	VMOVD        AX, X14
+	VPBROADCASTW X14, Y14
+	CLASSLANES
+
+example:
+	MOVLQSX (DI), BX
+	CMPQ    DX, $1
+	JEQ     fetched
+	MOVLQSX 4(DI), CX
+	MOVQ    ptr+16(FP), AX
+	MOVLQSX 4(AX)(CX*4), R14
+	MOVLQSX (AX)(CX*4), CX
+	CMPQ    CX, R14
+	JGE     fetched
+
+fetch:
+	MOVLQSX    (R10)(CX*4), AX
+	SHLQ       $6, AX
+	PREFETCHT1 (SI)(AX*1)
+	INCQ       CX
+	CMPQ       CX, R14
+	JLT        fetch
+
+fetched:
+	MOVQ    past+40(FP), AX
+	MOVLQSX (AX)(BX*4), CX
+	MOVLQSX 4(AX)(BX*4), R14
+	VPXOR   Y0, Y0, Y0
+	VPXOR   Y1, Y1, Y1
+	PASTSUM(common, shared)
+	VPSRLD     $16, Y11, Y6  // 1 in 32 bits
+	VPUNPCKHWD Y1, Y1, Y3
+	VPUNPCKLWD Y1, Y1, Y2
+	VPUNPCKHWD Y0, Y0, Y1
+	VPUNPCKLWD Y0, Y0, Y0
+	VPMADDWD   Y6, Y0, Y0
+	VPMADDWD   Y6, Y1, Y1
+	VPMADDWD   Y6, Y2, Y2
+	VPMADDWD   Y6, Y3, Y3
+	MOVQ       ptr+16(FP), AX
+	MOVLQSX    (AX)(BX*4), CX
+	MOVLQSX    4(AX)(BX*4), R14
+	DECQ       R14
+	CMPQ       CX, R14
+	JGT        summed
+	JEQ        single
+
+pair:
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $6, AX
+	VMOVDQU      (SI)(AX*1), Y4
+	VMOVDQU      32(SI)(AX*1), Y5
+	MOVLQSX      4(R10)(CX*4), AX
+	SHLQ         $6, AX
+	VMOVDQU      (SI)(AX*1), Y8
+	VMOVDQU      32(SI)(AX*1), Y9
+	VPBROADCASTD (R11)(CX*2), Y6
+	VPUNPCKLWD   Y8, Y4, Y7
+	VPUNPCKHWD   Y8, Y4, Y4
+	VPMADDWD     Y6, Y7, Y7
+	VPMADDWD     Y6, Y4, Y4
+	VPADDD       Y7, Y0, Y0
+	VPADDD       Y4, Y1, Y1
+	VPUNPCKLWD   Y9, Y5, Y7
+	VPUNPCKHWD   Y9, Y5, Y5
+	VPMADDWD     Y6, Y7, Y7
+	VPMADDWD     Y6, Y5, Y5
+	VPADDD       Y7, Y2, Y2
+	VPADDD       Y5, Y3, Y3
+	ADDQ         $2, CX
+	CMPQ         CX, R14
+	JLT          pair
+	JGT          summed
+
+single:
+	MOVLQSX    (R10)(CX*4), AX
+	SHLQ       $6, AX
+	VMOVDQU    (SI)(AX*1), Y4
+	VMOVDQU    32(SI)(AX*1), Y5
+	MOVWLZX    (R11)(CX*2), AX
+	VMOVD      AX, X6
+	VPBROADCASTD X6, Y6
+	VPUNPCKLWD Y4, Y4, Y7
+	VPUNPCKHWD Y4, Y4, Y4
+	VPMADDWD   Y6, Y7, Y7
+	VPMADDWD   Y6, Y4, Y4
+	VPADDD     Y7, Y0, Y0
+	VPADDD     Y4, Y1, Y1
+	VPUNPCKLWD Y5, Y5, Y7
+	VPUNPCKHWD Y5, Y5, Y5
+	VPMADDWD   Y6, Y7, Y7
+	VPMADDWD   Y6, Y5, Y5
+	VPADDD     Y7, Y2, Y2
+	VPADDD     Y5, Y3, Y3
+
+summed:
+	VPACKSSDW    Y1, Y0, Y0
+	VPACKSSDW    Y3, Y2, Y2
+	MOVQ         margin+112(FP), AX
+	VMOVD        AX, X4
+	VPBROADCASTW X4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPSUBW       Y4, Y5, Y5
+	VPCMPGTW     Y4, Y0, Y6 // beyond the margin of their own class
+	VPCMPGTW     Y4, Y2, Y7
+	VPACKSSWB    Y7, Y6, Y6
+	VPERMQ       $0xD8, Y6, Y6
+	VPMOVMSKB    Y6, CX
+	VPCMPGTW     Y0, Y5, Y6 // beyond that of the rest
+	VPCMPGTW     Y2, Y5, Y7
+	VPACKSSWB    Y7, Y6, Y6
+	VPERMQ       $0xD8, Y6, Y6
+	VPMOVMSKB    Y6, AX
+	XORL         AX, CX
+	MOVQ         first+80(FP), R14
+	ADDQ         BX, R14
+	ANDL         (R9)(R14*4), CX
+	XORL         CX, AX
+	NOTL         AX
+	MOVQ         lanes+104(FP), CX
+	ANDL         CX, AX
+	MOVL         AX, (R8)(R14*4)
+	JEQ          next
+	VPBROADCASTD (R8)(R14*4), Y2
+	VPBROADCASTD (R9)(R14*4), Y3
+	LABELS(Y2, Y3, Y13, Y0, Y4)
+	LABELS(Y2, Y3, Y12, Y1, Y4)
+	MOVQ         BX, AX
+	SHLQ         $6, AX
+	VPABSW       Y0, Y4
+	VPABSW       Y1, Y5
+	VPADDW       (R15)(AX*1), Y4, Y4
+	VPADDW       32(R15)(AX*1), Y5, Y5
+	VMOVDQU      Y4, (R15)(AX*1)
+	VMOVDQU      Y5, 32(R15)(AX*1)
+	MOVQ         ptr+16(FP), AX
+	MOVLQSX      (AX)(BX*4), CX
+	MOVLQSX      4(AX)(BX*4), R14
+	CMPQ         CX, R14
+	JGE          next
+
+row:
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $6, AX
+	VPBROADCASTW (R11)(CX*2), Y4
+	VPSIGNW      Y1, Y4, Y5
+	VPSIGNW      Y0, Y4, Y4
+	VPADDW       (SI)(AX*1), Y4, Y4
+	VPADDW       32(SI)(AX*1), Y5, Y5
+	VMOVDQU      Y4, (SI)(AX*1)
+	VMOVDQU      Y5, 32(SI)(AX*1)
+	VPABSW       Y4, Y4
+	VPABSW       Y5, Y5
+	VPMAXUW      Y4, Y14, Y14
+	VPMAXUW      Y5, Y14, Y14
+	INCQ         CX
+	CMPQ         CX, R14
+	JLT          row
+
+next:
+	ADDQ         $4, DI
+	DECQ         DX
+	JNE          example
+	VEXTRACTI128 $1, Y14, X2
+	VPMAXUW      X2, X14, X1
+	VPCMPEQD     X2, X2, X2  // the largest is the complement of the least complement
+	VPXOR        X2, X1, X1
+	VPHMINPOSUW  X1, X1
+	VMOVD        X1, AX
+	NOTL         AX
+	MOVWLZX      AX, AX
+	MOVQ         AX, ret+128(FP)
+	VZEROUPPER
+	RET
+
+// func pastRowsAVX2(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+//
+// As classesRunAVX2; DI past, BX rows, DX rows left.
+TEXT ·pastRowsAVX2(SB), NOSPLIT, $0-64
+	MOVQ w+0(FP), SI
+	MOVQ rows+8(FP), BX
+	MOVQ n+16(FP), DX
+	MOVQ past+24(FP), DI
+	MOVQ slots+32(FP), R12
+	MOVQ coef+40(FP), R13
+	MOVQ took+48(FP), R8
+	MOVQ own+56(FP), R9
+	CLASSLANES
+
+row:
+	MOVLQSX (DI), CX
+	MOVLQSX 4(DI), R14
+	VPXOR   Y0, Y0, Y0
+	VPXOR   Y1, Y1, Y1
+	PASTSUM(common, shared)
+	MOVLQSX (BX), AX
+	SHLQ    $6, AX
+	VMOVDQU Y0, (SI)(AX*1)
+	VMOVDQU Y1, 32(SI)(AX*1)
+	ADDQ    $4, DI
+	ADDQ    $4, BX
+	DECQ    DX
+	JNE     row
+	VZEROUPPER
+	RET
+#undef PASTSUM
+#undef LABELS
+#undef CLASSLANES
+
+// SUMROW adds to Y0 to Y3 the row at AX times Y8.
+#define SUMROW \
+	VPMULLD (AX), Y8, Y4; \
+	VPMULLD 32(AX), Y8, Y5; \
+	VPMULLD 64(AX), Y8, Y6; \
+	VPMULLD 96(AX), Y8, Y7; \
+	VPADDD  Y4, Y0, Y0; \
+	VPADDD  Y5, Y1, Y1; \
+	VPADDD  Y6, Y2, Y2; \
+	VPADDD  Y7, Y3, Y3
+
+// func classSumsAVX2(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32,
+// coef *int16, first int, steps *int16)
+//
+// As classSumsAVX512, a row being four registers: Y0 to Y3 have the product, then the steps.
+TEXT ·classSumsAVX2(SB), NOSPLIT, $0-88
+	MOVQ f+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ ptr+16(FP), R8
+	MOVQ n+24(FP), DX
+	MOVQ rows+32(FP), R10
+	MOVQ val+40(FP), R11
+	MOVQ past+48(FP), R9
+	MOVQ slots+56(FP), R12
+	MOVQ coef+64(FP), R13
+	MOVQ first+72(FP), R15
+	MOVQ steps+80(FP), BX
+	SHLQ $6, R15
+	ADDQ BX, R15
+
+example:
+	VPXOR   Y0, Y0, Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	MOVLQSX (R9), CX
+	MOVLQSX 4(R9), R14
+	CMPQ    CX, R14
+	JGE     shared
+
+common:
+	MOVWLSX      (R13)(CX*2), AX
+	VMOVD        AX, X8
+	VPBROADCASTD X8, Y8
+	MOVLQSX      (R12)(CX*4), AX
+	SHLQ         $6, AX
+	VPMOVSXWD    (BX)(AX*1), Y4
+	VPMOVSXWD    16(BX)(AX*1), Y5
+	VPMOVSXWD    32(BX)(AX*1), Y6
+	VPMOVSXWD    48(BX)(AX*1), Y7
+	VPMULLD      Y8, Y4, Y4
+	VPMULLD      Y8, Y5, Y5
+	VPMULLD      Y8, Y6, Y6
+	VPMULLD      Y8, Y7, Y7
+	VPADDD       Y4, Y0, Y0
+	VPADDD       Y5, Y1, Y1
+	VPADDD       Y6, Y2, Y2
+	VPADDD       Y7, Y3, Y3
+	INCQ         CX
+	CMPQ         CX, R14
+	JLT          common
+
+shared:
+	MOVLQSX (R8), CX
+	MOVLQSX 4(R8), R14
+	CMPQ    CX, R14
+	JGE     empty
+
+product:
+	MOVWLSX      (R11)(CX*2), AX
+	VMOVD        AX, X8
+	VPBROADCASTD X8, Y8
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $7, AX
+	ADDQ         SI, AX
+	SUMROW
+	INCQ         CX
+	CMPQ         CX, R14
+	JLT          product
+	VMOVDQU      Y0, (DI)
+	VMOVDQU      Y1, 32(DI)
+	VMOVDQU      Y2, 64(DI)
+	VMOVDQU      Y3, 96(DI)
+	MOVLQSX      (R8), CX
+	VPMOVSXWD    (R15), Y0
+	VPMOVSXWD    16(R15), Y1
+	VPMOVSXWD    32(R15), Y2
+	VPMOVSXWD    48(R15), Y3
+
+update:
+	MOVWLSX      (R11)(CX*2), AX
+	VMOVD        AX, X8
+	VPBROADCASTD X8, Y8
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $7, AX
+	ADDQ         SI, AX
+	VPMULLD      Y8, Y0, Y4
+	VPMULLD      Y8, Y1, Y5
+	VPMULLD      Y8, Y2, Y6
+	VPMULLD      Y8, Y3, Y7
+	VPADDD       (AX), Y4, Y4
+	VPADDD       32(AX), Y5, Y5
+	VPADDD       64(AX), Y6, Y6
+	VPADDD       96(AX), Y7, Y7
+	VMOVDQU      Y4, (AX)
+	VMOVDQU      Y5, 32(AX)
+	VMOVDQU      Y6, 64(AX)
+	VMOVDQU      Y7, 96(AX)
+	INCQ         CX
+	CMPQ         CX, R14
+	JLT          update
+	JMP          next
+
+empty:
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y1, 32(DI)
+	VMOVDQU Y2, 64(DI)
+	VMOVDQU Y3, 96(DI)
+
+next:
+	ADDQ $128, DI
+	ADDQ $64, R15
+	ADDQ $4, R8
+	ADDQ $4, R9
+	DECQ DX
+	JNE  example
+	VZEROUPPER
+	RET
+#undef SUMROW

@@ -1105,6 +1105,105 @@ next:
 	VZEROUPPER
 	RET
 
+// func classSumsAVX512(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32,
+// coef *int16, first int, steps *int16)
+//
+// A row is two registers.
+//
+// DI f, SI w, R8 ptr, DX examples left, R10 rows, R11 val, R9 past, R12 slots, R13 coef, R15 the
+// example's row of steps, BX all of steps; CX and R14 the non-zero and the end of them; Z0, Z1 the
+// product.
+TEXT ·classSumsAVX512(SB), NOSPLIT, $0-88
+	MOVQ f+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ ptr+16(FP), R8
+	MOVQ n+24(FP), DX
+	MOVQ rows+32(FP), R10
+	MOVQ val+40(FP), R11
+	MOVQ past+48(FP), R9
+	MOVQ slots+56(FP), R12
+	MOVQ coef+64(FP), R13
+	MOVQ first+72(FP), R15
+	MOVQ steps+80(FP), BX
+	SHLQ $6, R15
+	ADDQ BX, R15
+
+example:
+	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
+	MOVLQSX (R9), CX
+	MOVLQSX 4(R9), R14
+	CMPQ    CX, R14
+	JGE     shared
+
+common:
+	MOVLQSX      (R12)(CX*4), AX
+	SHLQ         $6, AX
+	VPMOVSXWD    (BX)(AX*1), Z2
+	VPMOVSXWD    32(BX)(AX*1), Z3
+	MOVWLSX      (R13)(CX*2), AX
+	VPBROADCASTD AX, Z4
+	VPMULLD      Z4, Z2, Z2
+	VPMULLD      Z4, Z3, Z3
+	VPADDD       Z2, Z0, Z0
+	VPADDD       Z3, Z1, Z1
+	INCQ         CX
+	CMPQ         CX, R14
+	JLT          common
+
+shared:
+	MOVLQSX (R8), CX
+	MOVLQSX 4(R8), R14
+	CMPQ    CX, R14
+	JGE     next
+
+product:
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $7, AX
+	ADDQ         SI, AX
+	VMOVDQU64    (AX), Z2
+	VMOVDQU64    64(AX), Z3
+	MOVWLSX      (R11)(CX*2), AX
+	VPBROADCASTD AX, Z4
+	VPMULLD      Z4, Z2, Z2
+	VPMULLD      Z4, Z3, Z3
+	VPADDD       Z2, Z0, Z0
+	VPADDD       Z3, Z1, Z1
+	INCQ         CX
+	CMPQ         CX, R14
+	JLT          product
+	MOVLQSX      (R8), CX
+	VPMOVSXWD    (R15), Z5
+	VPMOVSXWD    32(R15), Z6
+
+update:
+	MOVWLSX      (R11)(CX*2), AX
+	VPBROADCASTD AX, Z4
+	VPMULLD      Z4, Z5, Z2
+	VPMULLD      Z4, Z6, Z3
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $7, AX
+	ADDQ         SI, AX
+	VPADDD       (AX), Z2, Z2
+	VPADDD       64(AX), Z3, Z3
+	VMOVDQU64    Z2, (AX)
+	VMOVDQU64    Z3, 64(AX)
+	INCQ         CX
+	CMPQ         CX, R14
+	JLT          update
+
+next:
+	VMOVDQU64 Z0, (DI)
+	VMOVDQU64 Z1, 64(DI)
+	ADDQ      $128, DI
+	ADDQ      $64, R15
+	ADDQ      $4, R8
+	ADDQ      $4, R9
+	DECQ      DX
+	JNE       example
+	VZEROUPPER
+	RET
+
 // func pastRowsAVX512(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
 //
 // As classesRunAVX512; DI past, BX rows, DX rows left.

@@ -313,6 +313,8 @@ func classesRun(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int
 	switch active {
 	case AVX512:
 		return classesRunAVX512(counts, w, ptr, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
+	case AVX2:
+		return classesRunAVX2(counts, w, ptr, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
 	}
 	return classesRunPlain(counts, w, ptr, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
 }
@@ -322,8 +324,23 @@ func pastRows(w *int16, rows *int32, n int, past, slots *int32, coef *int16, too
 	case AVX512:
 		pastRowsAVX512(w, rows, n, past, slots, coef, took, own)
 		return
+	case AVX2:
+		pastRowsAVX2(w, rows, n, past, slots, coef, took, own)
+		return
 	}
 	pastRowsPlain(w, rows, n, past, slots, coef, took, own)
+}
+
+func classSums(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, coef *int16, first int, steps *int16) {
+	switch active {
+	case AVX512:
+		classSumsAVX512(f, w, ptr, n, rows, val, past, slots, coef, first, steps)
+		return
+	case AVX2:
+		classSumsAVX2(f, w, ptr, n, rows, val, past, slots, coef, first, steps)
+		return
+	}
+	classSumsPlain(f, w, ptr, n, rows, val, past, slots, coef, first, steps)
 }
 
 //go:nosplit

@@ -90,6 +90,10 @@ func pastRows(w *int16, rows *int32, n int, past, slots *int32, coef *int16, too
 	pastRowsPlain(w, rows, n, past, slots, coef, took, own)
 }
 
+func classSums(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, coef *int16, first int, steps *int16) {
+	classSumsPlain(f, w, ptr, n, rows, val, past, slots, coef, first, steps)
+}
+
 func allOnes[T Float](x *T, n int) bool {
 	return allOnesGeneric(unsafe.Slice(x, n))
 }

@@ -196,10 +196,24 @@ func lanesRunInt16AVX2F64(counts, sums *int32, w *int16, width int, ptr *int, n 
 //go:noescape
 func classesRunAVX512(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
 
+//go:noescape
+func classesRunAVX2(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
+
 // pastRows takes one row at least.
 //
 //go:noescape
 func pastRowsAVX512(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+
+//go:noescape
+func pastRowsAVX2(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+
+// classSums takes one example at least.
+//
+//go:noescape
+func classSumsAVX512(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, coef *int16, first int, steps *int16)
+
+//go:noescape
+func classSumsAVX2(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, coef *int16, first int, steps *int16)
 
 //go:noescape
 func allOnesAVX2F32(x *float32, n int) bool

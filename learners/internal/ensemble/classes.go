@@ -3,63 +3,83 @@ package ensemble
 import (
 	"context"
 	"math"
+	"math/bits"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Classes holds the members of several ensembles side by side, where those differ in nothing but
 // the class that each tells from the rest. A member then sees an example in all of them or in none,
 // and what it has to read of an example's features lies together: the lanes of a row are classes,
-// not members. It is for steps of 1 and whole values, so weights are in int16, and sums in int32 or
-// float64 are exact: each ensemble is, to the bit, what it would be by itself.
+// not members. It is for steps of 1 and whole values, so weights are in int16, and sums in int32
+// are exact: each ensemble is, to the bit, what it would be by itself. S lies in such rows, too;
+// the ensembles have it in float64 when they are asked.
 //
 // Most features of sparse data are rare, and a row for each would be most of the memory, and of the
 // time that it takes to come from there. So a feature has none before it has come more than
 // mostFew times. Until then its weights follow from the examples it came in, and from who took
 // them, which is one bit a class and member: [vecmath.PastExamples].
 type Classes[T learner.Float] struct {
-	of      []*Ensemble[T] // of a lane
-	rest    bool           // lane 0 is of no class: all examples are the rest's
+	of []*Ensemble[T] // of a lane
+	classStore
+
+	behind sync.Mutex  // of what the ensembles have of S
+	stale  atomic.Bool // it is not all of it
+}
+
+// classStore is what Classes are of, whatever the numbers of examples. It is the [engine.Job] of a
+// run.
+type classStore struct {
+	rest    bool // lane 0 is of no class: all examples are the rest's
+	lanes   int  // in use
 	members int
 	tiles   int
-	units   []classUnit // [tile][member]
-	peak    int         // no weight that has a row is larger
+	margin  int16
+	peak    int // no weight that has a row is larger
+
+	w     [][]int16  // of a tile: [chunk][member][row of the chunk][lane]
+	sums  [][]int32  // of a tile: S, [row][lane]
+	took  [][]uint32 // [tile][member][example's number]: the lanes that took it
+	large []int      // of a tile: the first of w that was not asked large pages for
 
 	at    []int32 // of a feature: its row, or -1 less its place in few; 0: it has not come yet
 	rows  int     // rows in use; row 0 is none
-	room  int     // rows that there is room for
+	room  int     // rows that there is room for, a multiple of chunkRows
 	few   []fewExamples
 	spare []int32      // places in few that are free
 	used  int          // numbers of examples that were given out
 	own   [][]uint32   // [tile][number]: the lane whose class the example is of
+	steps [][]int16    // [tile][number][lane]: the multiple of the example that was added to S
 	pool  *engine.Pool // of parts
 
-	b      engine.Block[T] // the run
-	from   int             // its first example's number in own
+	changed []int32 // the features of which the ensembles don't have S as it is
+	every   bool    // it is all of them
+
+	n      int // examples of the run
+	from   int // its first example's number in own
 	do     classesWork
 	mask   []uint64 // [example][word of 64 members]
 	ptr    []int32  // of rows and val, one an example
-	rowsOf []int32
+	rowsOf []int32  // of sums
+	places []int32  // the same rows of w
 	val    []int16
 	past   vecmath.PastExamples // what examples have in common with those before
 	seenAt []int32              // of an example's number: where it stands in past.Slots
-	fresh  []int32              // features' rows that are new
+	fresh  []int32              // rows of w that are new, the last ones
 	made   vecmath.PastExamples // what these are made of
+	zeros  []int32              // one for each of these and one more: they have no rows
 	parts  []classPart
+	dots   []int32   // [example][lane]: S.x
 	scores []float64 // [lane][example]: S.x
-	coefs  []float64 // [lane][example]
 	counts []int32   // [lane][example]: members that updated
-}
-
-// classUnit is a member in 32 classes.
-type classUnit struct {
-	w    []int16  // rows of vecmath.ClassLanes
-	took []uint32 // of an example's number: the lanes that took it
 }
 
 // fewExamples are those that a rare feature came in.
@@ -71,6 +91,9 @@ type fewExamples struct {
 }
 
 const (
+	// chunkRows is how many rows of a member lie behind each other, those of the next member behind
+	// them: what is in use is one stretch of memory, which grows at its end alone, on large pages.
+	chunkRows = 64
 	// mostFew is how many examples a feature may come in before it has a row. A row costs a member
 	// a line of a cache and as much memory; an example two masks. For news20 the time is the same
 	// from 4 to 8, and the memory falls from 170 to 110 MB of 400.
@@ -97,7 +120,6 @@ type classesWork int8
 const (
 	classesRun  classesWork = iota // a run of examples, by some of the members
 	classesRows                    // rows of rare features, by some of the members
-	classesSum                     // S of a lane
 )
 
 // JoinClasses returns the members of those ensembles, which have the same settings and draws, side
@@ -105,10 +127,12 @@ const (
 // one more. Work is shared by the pool. Cost: all weights once.
 func JoinClasses[T learner.Float](of []*Ensemble[T], rest bool, pool *engine.Pool) *Classes[T] {
 	o := of[0]
-	if im := vecmath.Active(); im != vecmath.AVX512 && im != vecmath.Generic {
+	if vecmath.Active() == vecmath.NEON {
 		return nil // the kernel has no form of theirs, and lanes of members have
 	}
-	c := &Classes[T]{rest: rest, members: o.members, pool: pool, room: 1, rows: 1}
+	c := &Classes[T]{classStore: classStore{rest: rest, members: o.members, pool: pool, rows: 1,
+		margin: int16(math.Floor(float64(o.margin)))}}
+	c.roomFor(1)
 	room := 0
 	for _, e := range of {
 		if !e.joins() || e.members != o.members {
@@ -118,36 +142,63 @@ func JoinClasses[T learner.Float](of []*Ensemble[T], rest bool, pool *engine.Poo
 	}
 	for range of {
 		c.widen()
-		c.of = append(c.of, nil)
+		c.lanes++
 	}
-	c.at = make([]int32, room)
-	column := make([]T, c.members)
-	for j := range c.at {
-		for k, e := range of {
-			if !e.Lanes.Column(column, j) {
-				continue
-			}
-			if c.at[j] == 0 {
-				c.at[j] = int32(c.rows)
-				c.reserve(c.rows + 1)
-				c.rows++
-			}
-			to := int(c.at[j])*vecmath.ClassLanes + k%vecmath.ClassLanes
-			for m, v := range column {
-				w := int16(v)
-				if !(v > math.MinInt16 && v < math.MaxInt16) || T(w) != v || v == 0 && 1/v < 0 {
-					return nil
-				}
-				c.unit(k, m).w[to] = w
-				c.peak = max(c.peak, int(w), -int(w))
-			}
+	if c.at = make([]int32, room); !c.fits(room) {
+		return nil
+	}
+	largest := 0
+	for k, e := range of {
+		of, ok := c.join(e, k)
+		if !ok {
+			return nil
 		}
+		largest = max(largest, of)
 	}
-	c.of = c.of[:0]
+	if largest > c.members*max(c.peak, mostSum) { // it is of other members
+		return nil
+	}
 	for _, e := range of {
 		c.take(e)
 	}
 	return c
+}
+
+// join copies the weights of e into lane k, and S, whose largest magnitude it returns. ok is false
+// if they are none that can be there.
+func (c *Classes[T]) join(e *Ensemble[T], k int) (largest int, ok bool) {
+	column, lane := make([]T, c.members), k%vecmath.ClassLanes
+	for j := range e.Room {
+		var s float64
+		if j < len(e.sum) {
+			s = e.sum[j]
+		}
+		if s == 0 && !math.Signbit(s) && !e.Lanes.Has(j) {
+			continue
+		}
+		if !e.Lanes.Column(column, j) && s == 0 && !math.Signbit(s) {
+			continue
+		}
+		if s != math.Trunc(s) || math.Abs(s) > math.MaxInt32 || s == 0 && math.Signbit(s) {
+			return 0, false
+		}
+		if c.at[j] == 0 {
+			c.at[j] = int32(c.rows)
+			c.rows++
+			c.reserve(c.rows)
+		}
+		largest = max(largest, int(s), -int(s))
+		c.sums[k/vecmath.ClassLanes][int(c.at[j])*vecmath.ClassLanes+lane] = int32(s)
+		for m, v := range column {
+			w := int16(v)
+			if !(v > math.MinInt16 && v < math.MaxInt16) || T(w) != v || v == 0 && 1/v < 0 {
+				return 0, false
+			}
+			*c.weight(k, m, int(c.at[j])) = w
+			c.peak = max(c.peak, int(w), -int(w))
+		}
+	}
+	return largest, true
 }
 
 // joins reports whether the members may be one lane of many.
@@ -165,39 +216,63 @@ func (c *Classes[T]) take(e *Ensemble[T]) {
 }
 
 // widen makes a tile for the next lane, if it needs one.
-func (c *Classes[T]) widen() {
-	if len(c.of) < c.tiles*vecmath.ClassLanes {
+func (c *classStore) widen() {
+	if c.lanes < c.tiles*vecmath.ClassLanes {
 		return
 	}
 	c.tiles++
 	c.own = append(c.own, make([]uint32, len(c.seenAt)))
+	c.steps = append(c.steps, make([]int16, len(c.seenAt)*vecmath.ClassLanes))
+	c.w = append(c.w, engine.Reserved[int16](c.room*c.members*vecmath.ClassLanes))
+	c.sums = append(c.sums, engine.Reserved[int32](c.room*vecmath.ClassLanes))
+	c.large = append(c.large, 0)
 	for range c.members {
-		c.units = append(c.units, classUnit{w: engine.Reserved[int16](c.room * vecmath.ClassLanes),
-			took: make([]uint32, len(c.seenAt))})
+		c.took = append(c.took, make([]uint32, len(c.seenAt)))
 	}
 }
 
-// unit returns that of a lane's member.
-func (c *Classes[T]) unit(lane, m int) *classUnit {
-	return &c.units[lane/vecmath.ClassLanes*c.members+m]
+// place returns which row of w is row r of member 0. That of the next member is chunkRows behind.
+func (c *classStore) place(r int32) int32 {
+	return r/chunkRows*int32(chunkRows*c.members) + r%chunkRows
+}
+
+// fits reports whether rows of so many features have places.
+func (c *classStore) fits(features int) bool {
+	return int64(features)+1+chunkRows <= math.MaxInt32/int64(c.members)
+}
+
+// weight returns that of a row in a lane's member m.
+func (c *classStore) weight(lane, m, r int) *int16 {
+	at := int(c.place(int32(r))) + m*chunkRows
+	return &c.w[lane/vecmath.ClassLanes][at*vecmath.ClassLanes+lane%vecmath.ClassLanes]
 }
 
 // Add makes e, a new ensemble, a copy of the rest's in a lane of its own.
 func (c *Classes[T]) Add(e *Ensemble[T]) {
-	k, rest := len(c.of), c.of[0]
+	k, rest := c.lanes, c.of[0]
 	c.widen()
-	for m := range c.members {
-		from, to := c.unit(0, m), c.unit(k, m)
-		lane := k % vecmath.ClassLanes
-		for at := 0; at < c.rows*vecmath.ClassLanes; at += vecmath.ClassLanes {
-			to.w[at+lane] = from.w[at]
+	c.lanes++
+	tile, lane := k/vecmath.ClassLanes, k%vecmath.ClassLanes
+	for r := range c.rows {
+		for m := range c.members {
+			*c.weight(k, m, r) = *c.weight(0, m, r)
 		}
-		for s, took := range from.took {
-			to.took[s] |= took & 1 << lane
+		at := r * vecmath.ClassLanes
+		c.sums[tile][at+lane] = c.sums[0][at]
+	}
+	for m := range c.members {
+		to := c.took[tile*c.members+m]
+		for s, took := range c.took[m] {
+			to[s] |= took & 1 << lane
 		}
 	}
-	e.Dim, e.Room, e.Sum = rest.Dim, rest.Room, slices.Clone(rest.Sum)
+	for at := 0; at < c.used*vecmath.ClassLanes; at += vecmath.ClassLanes {
+		c.steps[tile][at+lane] = c.steps[0][at]
+	}
+	e.Dim, e.Room = rest.Dim, rest.Room
 	c.take(e)
+	c.every = true
+	c.stale.Store(true)
 }
 
 // Whole reports whether all ensembles are still here: what needs a store of their own moves them.
@@ -221,6 +296,7 @@ func (c *Classes[T]) Leave() {
 
 // leave moves the members into lanes of their own.
 func (o *Ensemble[T]) leave() {
+	o.classes.catchUp()
 	l := engine.NewLanes[T](o.members)
 	l.Reach(o.Room)
 	column := make([]T, o.members)
@@ -243,14 +319,14 @@ func (c *Classes[T]) column(dst []T, lane, j int) (any bool) {
 	bit := uint32(1) << (lane % vecmath.ClassLanes)
 	own := c.own[lane/vecmath.ClassLanes]
 	for m := range dst {
-		u, sum := c.unit(lane, m), 0
+		sum := 0
 		if r := int(c.at[j]); r > 0 {
-			sum = int(u.w[r*vecmath.ClassLanes+lane%vecmath.ClassLanes])
+			sum = int(*c.weight(lane, m, r))
 		} else {
-			f := &c.few[-1-r]
+			f, took := &c.few[-1-r], c.took[lane/vecmath.ClassLanes*c.members+m]
 			for i, s := range f.slot[:f.have] {
 				switch x := int(f.x[i]); {
-				case u.took[s]&bit == 0:
+				case took[s]&bit == 0:
 				case own[s]&bit != 0:
 					sum += x
 				default:
@@ -264,33 +340,109 @@ func (c *Classes[T]) column(dst []T, lane, j int) (any bool) {
 	return any
 }
 
-// reserve makes room for so many rows.
-func (c *Classes[T]) reserve(rows int) {
-	if rows <= c.room {
+// sumOf sets dst to S of feature j in the lanes of a tile.
+func (c *classStore) sumOf(dst *[vecmath.ClassLanes]int32, tile, j int) {
+	r := 0 // that of zeros
+	if j < len(c.at) {
+		r = int(c.at[j])
+	}
+	if r >= 0 {
+		copy(dst[:], c.sums[tile][r*vecmath.ClassLanes:])
 		return
 	}
-	// Memory that is never written is only reserved, and to move rows takes long: once there are
-	// some, there is room for all features.
-	room := max(rows, min(len(c.at)+1, 32*rows))
-	for i := range c.units {
-		w := engine.Reserved[int16](room * vecmath.ClassLanes)
-		copy(w, c.units[i].w[:min(c.rows, c.room)*vecmath.ClassLanes])
-		c.units[i].w = w
+	*dst = [vecmath.ClassLanes]int32{}
+	f := &c.few[-1-r]
+	for i, s := range f.slot[:f.have] {
+		x, steps := int32(f.x[i]), c.steps[tile][int(s)*vecmath.ClassLanes:]
+		for l, step := range steps[:vecmath.ClassLanes] {
+			dst[l] += x * int32(step)
+		}
+	}
+}
+
+// catchUp gives the ensembles S as it is now. Calls may run at the same time.
+func (c *Classes[T]) catchUp() {
+	if !c.stale.Load() {
+		return
+	}
+	c.behind.Lock()
+	defer c.behind.Unlock()
+	if !c.stale.Load() {
+		return
+	}
+	for _, o := range c.of {
+		o.sum = primal.Grown(o.sum, o.Room)
+	}
+	n := len(c.changed)
+	if c.every {
+		n = c.of[0].Room
+	}
+	var sum [vecmath.ClassLanes]int32
+	for i := range n {
+		j := i
+		if !c.every {
+			j = int(c.changed[i])
+		}
+		for k, o := range c.of {
+			if k%vecmath.ClassLanes == 0 {
+				c.sumOf(&sum, k/vecmath.ClassLanes, j)
+			}
+			o.sum[j] = float64(sum[k%vecmath.ClassLanes])
+		}
+	}
+	c.changed, c.every = c.changed[:0], false
+	c.stale.Store(false)
+}
+
+// change says that S of features changes.
+func (c *classStore) change(idx []int32) {
+	if c.every = c.every || len(c.changed)+len(idx) > len(c.at); c.every {
+		c.changed = c.changed[:0]
+	} else {
+		c.changed = append(c.changed, idx...)
+	}
+}
+
+// reserve makes room for so many rows, on large pages if they are many.
+func (c *classStore) reserve(rows int) {
+	if rows > c.room {
+		// Memory that is never written is only reserved, and to move rows takes long: once there
+		// are some, there is room for all features.
+		c.roomFor(max(rows, min(len(c.at)+1, 32*rows)))
+	}
+	used := int(c.place(int32(rows-1))/chunkRows)*chunkRows + c.members*chunkRows
+	for t := range c.w {
+		c.large[t] = engine.LargePages(c.w[t], c.large[t], used*vecmath.ClassLanes)
+	}
+}
+
+// roomFor makes the room that for so many rows.
+func (c *classStore) roomFor(rows int) {
+	room := (rows + chunkRows - 1) / chunkRows * chunkRows
+	for t := range c.w {
+		w := engine.Reserved[int16](room * c.members * vecmath.ClassLanes)
+		c.large[t] = engine.LargePages(w, 0, len(c.w[t]))
+		copy(w, c.w[t])
+		sums := engine.Reserved[int32](room * vecmath.ClassLanes)
+		copy(sums, c.sums[t])
+		c.w[t], c.sums[t] = w, sums
 	}
 	c.room = room
 }
 
 // remember makes room for the numbers of so many examples.
-func (c *Classes[T]) remember(n int) {
+func (c *classStore) remember(n int) {
 	if n <= len(c.seenAt) {
 		return
 	}
 	n = min(max(n, 2*len(c.seenAt)), mostPast)
-	for i := range c.units {
-		c.units[i].took = append(make([]uint32, 0, n), c.units[i].took...)[:n]
+	for i := range c.took {
+		c.took[i] = append(make([]uint32, 0, n), c.took[i]...)[:n]
 	}
 	for i := range c.own {
 		c.own[i] = append(make([]uint32, 0, n), c.own[i]...)[:n]
+		c.steps[i] = append(make([]int16, 0, n*vecmath.ClassLanes), c.steps[i]...)
+		c.steps[i] = c.steps[i][:n*vecmath.ClassLanes]
 	}
 	c.seenAt = make([]int32, n)
 }
@@ -304,9 +456,10 @@ func (c *Classes[T]) Learn(b *engine.Block[T], first uint64) int {
 		c.Leave()
 		return 0
 	}
-	c.b = b.Slice(0, n)
-	for _, e := range c.of {
-		e.GrowTo(b.Dim) // one that was read has room up to its last weight
+	idx := b.Idx[b.Ptr[0]:b.Ptr[n]]
+	c.n = n
+	for _, e := range c.of { // S follows when it is asked for
+		e.Dim, e.Room = max(e.Dim, b.Dim), max(e.Room, b.Dim)
 	}
 	if c.used+n > mostPast {
 		c.forget()
@@ -314,25 +467,26 @@ func (c *Classes[T]) Learn(b *engine.Block[T], first uint64) int {
 	c.from = c.used
 	c.used += n
 	c.remember(c.used)
-	c.prepare()
+	c.prepare(idx, b.Ptr, b.Class, b.Dim)
 	words := (c.members + 63) / 64
 	c.mask = slices.Grow(c.mask[:0], n*words)[:n*words]
 	c.of[0].Draws.Masks(c.mask, c.members, first)
-	c.spread(classesRun, int(float64(len(c.rowsOf)*len(c.units))*c.of[0].tau)*2)
+	c.spread(classesRun, int(float64(len(c.rowsOf)*len(c.took))*c.of[0].tau)*2)
 	c.addUp()
-	lanes := len(c.of)
-	c.scores = slices.Grow(c.scores[:0], n*lanes)[:n*lanes]
-	c.coefs = slices.Grow(c.coefs[:0], n*lanes)[:n*lanes]
-	c.counts = slices.Grow(c.counts[:0], n*lanes)[:n*lanes]
-	c.do = classesSum
-	_ = c.pool.Spread(context.Background(), len(c.val)*lanes, lanes, c)
-	c.b = engine.Block[T]{}
+	c.dots = slices.Grow(c.dots[:0], n*vecmath.ClassLanes)[:n*vecmath.ClassLanes]
+	c.scores = slices.Grow(c.scores[:0], n*c.lanes)[:n*c.lanes]
+	c.counts = slices.Grow(c.counts[:0], n*c.lanes)[:n*c.lanes]
+	for t := range c.sums {
+		c.sum(t)
+	}
+	c.change(idx)
+	c.stale.Store(true)
 	return n
 }
 
 // Result returns, of the last run's examples, S.x before each in the ensemble of that lane, and how
 // many members updated.
-func (c *Classes[T]) Result(lane int) (f []float64, updates []int32) {
+func (c *classStore) Result(lane int) (f []float64, updates []int32) {
 	n := len(c.ptr) - 1
 	return c.scores[lane*n:][:n], c.counts[lane*n:][:n]
 }
@@ -341,13 +495,14 @@ func (c *Classes[T]) Result(lane int) (f []float64, updates []int32) {
 // whole numbers: as many as no score or weight can get out of what numbers of T and int16 hold.
 func (c *Classes[T]) begin(b *engine.Block[T]) int {
 	n := min(b.Len(), RunExamples)
-	if n == 0 || !c.Whole() || b.Dense() || b.Weighted() {
+	if n == 0 || !c.Whole() || b.Dense() || b.Weighted() || !c.fits(engine.Room(len(c.at), b.Dim)) {
 		return 0
 	}
 	exact := 1 << 24 // float32 has all whole numbers up to here
 	if unsafe.Sizeof(T(0)) == 8 {
 		exact = math.MaxInt32
 	}
+	exact = min(exact, math.MaxInt32/c.members) // so has int32 of what S says
 	c.val = slices.Grow(c.val[:0], b.Ptr[n]-b.Ptr[0])
 	peak := max(c.peak, mostSum)
 	for e := range n {
@@ -374,16 +529,15 @@ func (c *Classes[T]) begin(b *engine.Block[T]) int {
 
 // prepare finds rows and what the examples have in common with others. The features that come more
 // often than a few times with this run get rows.
-func (c *Classes[T]) prepare() {
-	b, n := &c.b, c.b.Len()
-	if b.Dim > len(c.at) {
-		c.at = append(make([]int32, 0, engine.Room(len(c.at), b.Dim)), c.at...)
+func (c *classStore) prepare(idx []int32, ptr []int, class []int32, dim int) {
+	n := c.n
+	if dim > len(c.at) {
+		c.at = append(make([]int32, 0, engine.Room(len(c.at), dim)), c.at...)
 		c.at = c.at[:cap(c.at)]
 	}
-	idx := b.Idx[b.Ptr[0]:b.Ptr[n]]
 	c.ready()
 	for e := range n {
-		lo, hi := b.Ptr[e]-b.Ptr[0], b.Ptr[e+1]-b.Ptr[0]
+		lo, hi := ptr[e]-ptr[0], ptr[e+1]-ptr[0]
 		rare := 0
 		for k := lo; k < hi; k++ {
 			if x := c.val[k]; c.at[idx[k]] <= 0 {
@@ -397,6 +551,7 @@ func (c *Classes[T]) prepare() {
 	c.reserve(c.rows)
 	c.ptr, c.past.Ptr = append(c.ptr[:0], 0), append(c.past.Ptr[:0], 0)
 	c.rowsOf, c.past.Slots, c.past.Coef = c.rowsOf[:0], c.past.Slots[:0], c.past.Coef[:0]
+	c.places = c.places[:0]
 	rest := 0
 	if c.rest {
 		rest = 1
@@ -405,12 +560,12 @@ func (c *Classes[T]) prepare() {
 		for t := range c.own {
 			c.own[t][c.from+e] = 0
 		}
-		k := int(b.Class[e]) + rest
+		k := int(class[e]) + rest
 		c.own[k/vecmath.ClassLanes][c.from+e] = 1 << (k % vecmath.ClassLanes)
-		for i := b.Ptr[e] - b.Ptr[0]; i < b.Ptr[e+1]-b.Ptr[0]; i++ {
+		for i := ptr[e] - ptr[0]; i < ptr[e+1]-ptr[0]; i++ {
 			if r := c.at[idx[i]]; r > 0 {
 				c.val[len(c.rowsOf)] = c.val[i]
-				c.rowsOf = append(c.rowsOf, r)
+				c.rowsOf, c.places = append(c.rowsOf, r), append(c.places, c.place(r))
 			} else {
 				c.common(&c.few[-1-r], c.val[i], int32(c.from+e), int(c.past.Ptr[e]))
 			}
@@ -421,14 +576,14 @@ func (c *Classes[T]) prepare() {
 }
 
 // ready empties the list of new rows.
-func (c *Classes[T]) ready() {
+func (c *classStore) ready() {
 	c.fresh, c.made.Ptr = c.fresh[:0], append(c.made.Ptr[:0], 0)
 	c.made.Slots, c.made.Coef = c.made.Slots[:0], c.made.Coef[:0]
 }
 
 // count says that feature j comes with value x. It gets a row if that is too often or too large, or
 // with row.
-func (c *Classes[T]) count(j int32, x int16, row bool) {
+func (c *classStore) count(j int32, x int16, row bool) {
 	r := c.at[j]
 	if r > 0 {
 		return
@@ -451,24 +606,22 @@ func (c *Classes[T]) count(j int32, x int16, row bool) {
 }
 
 // promote gives a rare feature the next row.
-func (c *Classes[T]) promote(j int32) {
+func (c *classStore) promote(j int32) {
 	r := c.at[j]
 	f := &c.few[-1-r]
 	c.at[j] = int32(c.rows)
 	c.rows++
 	c.spare = append(c.spare, r)
-	if f.have > 0 { // else its row is one of zeros
-		c.fresh = append(c.fresh, c.at[j])
-		c.made.Slots = append(c.made.Slots, f.slot[:f.have]...)
-		c.made.Coef = append(c.made.Coef, f.x[:f.have]...)
-		c.made.Ptr = append(c.made.Ptr, int32(len(c.made.Slots)))
-	}
+	c.fresh = append(c.fresh, c.place(c.at[j]))
+	c.made.Slots = append(c.made.Slots, f.slot[:f.have]...)
+	c.made.Coef = append(c.made.Coef, f.x[:f.have]...)
+	c.made.Ptr = append(c.made.Ptr, int32(len(c.made.Slots)))
 }
 
 // common adds what an example of that number has in common with others by a rare feature of value
 // x. from is where in past.Slots the example's begin: one that it has several such features in
 // common with stands there once.
-func (c *Classes[T]) common(f *fewExamples, x int16, number int32, from int) {
+func (c *classStore) common(f *fewExamples, x int16, number int32, from int) {
 	for i, s := range f.slot[:f.have] {
 		at := int(c.seenAt[s])
 		if at < from || at >= len(c.past.Slots) || c.past.Slots[at] != s {
@@ -483,7 +636,7 @@ func (c *Classes[T]) common(f *fewExamples, x int16, number int32, from int) {
 }
 
 // forget gives all rare features rows, and the numbers of examples out anew.
-func (c *Classes[T]) forget() {
+func (c *classStore) forget() {
 	c.ready()
 	for j, r := range c.at {
 		if r < 0 {
@@ -491,16 +644,19 @@ func (c *Classes[T]) forget() {
 		}
 	}
 	c.reserve(c.rows)
-	c.spread(classesRows, len(c.fresh)*len(c.units)*mostFew)
+	c.spread(classesRows, len(c.fresh)*len(c.took)*mostFew)
+	for t := range c.sums {
+		c.sumFresh(t)
+	}
 	c.few, c.spare, c.used = c.few[:0], c.spare[:0], 0
 }
 
 // spread has parts do the work of all units, on the pool if that is worth it.
-func (c *Classes[T]) spread(do classesWork, cost int) {
+func (c *classStore) spread(do classesWork, cost int) {
 	c.do = do
 	parts := 1
 	if c.pool.Worth(cost) {
-		parts = min(c.pool.Workers(), len(c.units))
+		parts = min(c.pool.Workers(), len(c.took))
 	}
 	for len(c.parts) < parts {
 		c.parts = append(c.parts, classPart{})
@@ -510,43 +666,39 @@ func (c *Classes[T]) spread(do classesWork, cost int) {
 }
 
 // Part implements engine.Job.
-func (c *Classes[T]) Part(p int) {
-	if c.do == classesSum {
-		c.sum(p)
-		return
-	}
-	part, n := &c.parts[p], c.b.Len()
+func (c *classStore) Part(p int) {
+	part, n := &c.parts[p], c.n
 	if c.do == classesRun {
 		size := c.tiles * n * vecmath.ClassLanes
 		part.counts = slices.Grow(part.counts[:0], size)[:size]
 		clear(part.counts)
 		part.peak = c.peak
 	}
-	margin := int16(math.Floor(float64(c.of[0].margin)))
-	for i := p * len(c.units) / len(c.parts); i < (p+1)*len(c.units)/len(c.parts); i++ {
-		u, tile := &c.units[i], i/c.members
+	for i := p * len(c.took) / len(c.parts); i < (p+1)*len(c.took)/len(c.parts); i++ {
+		tile, m := i/c.members, i%c.members
+		w := c.w[tile][m*chunkRows*vecmath.ClassLanes:]
 		made := c.made
-		made.Took, made.Own = u.took, c.own[tile]
-		vecmath.PastRowsUnchecked(trusted.Indices{}, u.w, c.fresh, &made)
+		made.Took, made.Own = c.took[i], c.own[tile]
+		vecmath.PastRowsUnchecked(trusted.Indices{}, w, c.fresh, &made)
 		if c.do != classesRun {
 			continue
 		}
-		clear(u.took[c.from:][:n])
-		c.see(part, i%c.members)
+		clear(c.took[i][c.from:][:n])
+		c.see(part, m)
 		past := c.past
-		past.Took, past.Own = u.took, c.own[tile]
+		past.Took, past.Own = c.took[i], c.own[tile]
 		lanes := ^uint32(0)
-		if left := len(c.of) - tile*vecmath.ClassLanes; left < vecmath.ClassLanes {
+		if left := c.lanes - tile*vecmath.ClassLanes; left < vecmath.ClassLanes {
 			lanes = 1<<left - 1
 		}
 		part.peak = vecmath.ClassesRunUnchecked(trusted.Indices{},
-			part.counts[tile*n*vecmath.ClassLanes:], u.w, c.ptr, c.rowsOf, c.val, &past, c.from,
-			part.seen, lanes, margin, part.peak)
+			part.counts[tile*n*vecmath.ClassLanes:], w, c.ptr, c.places, c.val, &past, c.from,
+			part.seen, lanes, c.margin, part.peak)
 	}
 }
 
 // see lists the run's examples that a member sees.
-func (c *Classes[T]) see(part *classPart, m int) {
+func (c *classStore) see(part *classPart, m int) {
 	part.seen = part.seen[:0]
 	words := (c.members + 63) / 64
 	for e, at := 0, m/64; at < len(c.mask); e, at = e+1, at+words {
@@ -557,7 +709,7 @@ func (c *Classes[T]) see(part *classPart, m int) {
 }
 
 // addUp adds up what the parts have counted, in the first one's counts.
-func (c *Classes[T]) addUp() {
+func (c *classStore) addUp() {
 	sum := c.parts[0].counts
 	for i := range c.parts {
 		c.peak = max(c.peak, c.parts[i].peak)
@@ -569,47 +721,70 @@ func (c *Classes[T]) addUp() {
 	}
 }
 
-// sum is the part of a lane: its S goes through the run.
-func (c *Classes[T]) sum(k int) {
-	n, o := c.b.Len(), c.of[k]
-	f, a, counts := c.scores[k*n:][:n], c.coefs[k*n:][:n], c.counts[k*n:][:n]
-	lane, own := k%vecmath.ClassLanes, c.own[k/vecmath.ClassLanes][c.from:]
-	of := c.parts[0].counts[k/vecmath.ClassLanes*n*vecmath.ClassLanes+lane:]
-	for e := range a {
-		counts[e] = int32(of[e*vecmath.ClassLanes])
-		if a[e] = float64(counts[e]); own[e]>>lane&1 == 0 {
-			a[e] = 0 - a[e] // no -0 where none updates
+// sum has S of a tile go through the run.
+func (c *classStore) sum(tile int) {
+	n, lo := c.n, tile*vecmath.ClassLanes
+	lanes := min(c.lanes-lo, vecmath.ClassLanes)
+	own, steps := c.own[tile][c.from:], c.steps[tile][c.from*vecmath.ClassLanes:]
+	of := c.parts[0].counts[tile*n*vecmath.ClassLanes:]
+	for e := range n {
+		at := e * vecmath.ClassLanes
+		for l, updates := range of[at:][:lanes] {
+			c.counts[(lo+l)*n+e] = int32(updates)
+			steps[at+l] = -updates
+		}
+		if mine := own[e]; mine != 0 {
+			l := bits.TrailingZeros32(mine)
+			steps[at+l] = -steps[at+l]
 		}
 	}
-	from, to := c.b.Ptr[0], c.b.Ptr[n]
-	vecmath.SparseDotAxpyRunUnchecked(trusted.Indices{}, f, o.Sum, a, c.b.Ptr, c.b.Idx[from:to],
-		c.b.Val[from:to])
+	c.sumFresh(tile)
+	vecmath.ClassSumsUnchecked(trusted.Indices{}, c.dots, c.sums[tile], c.ptr, c.rowsOf, c.val,
+		&c.past, c.from, c.steps[tile])
+	for e := range n {
+		for l, s := range c.dots[e*vecmath.ClassLanes:][:lanes] {
+			c.scores[(lo+l)*n+e] = float64(s)
+		}
+	}
+}
+
+// sumFresh makes the new rows of S of a tile: what a run of examples without rows would have for a
+// score.
+func (c *classStore) sumFresh(tile int) {
+	n := len(c.fresh)
+	c.zeros = append(c.zeros[:0], make([]int32, n+1)...)
+	vecmath.ClassSumsUnchecked(trusted.Indices{}, c.sums[tile][(c.rows-n)*vecmath.ClassLanes:], nil,
+		c.zeros, nil, nil, &c.made, 0, c.steps[tile])
 }
 
 // ClassesBytes returns what Classes take at most beside rows of weights, which an ensemble of each
-// class has in another form: masks of who took which of the examples that are remembered, what is
-// known of each feature and of those that are rare, and scratch of a run. longest is how many
-// non-zeros an example has at most.
+// class has in another form: masks of who took which of the examples that are remembered, S by row
+// and by these, what is known of each feature and of those that are rare, rows that are not in use
+// yet, and scratch of a run. longest is how many non-zeros an example has at most.
 func ClassesBytes(members int, lanes, features, longest int64) int64 {
 	tiles := (lanes + vecmath.ClassLanes - 1) / vecmath.ClassLanes
-	masks := learner.Times(4*mostPast, tiles*int64(members+1)+1)
-	known := learner.Times(features, 4+4+int64(unsafe.Sizeof(fewExamples{})))
-	// a row's number, a value, and where in the past it came before
-	run := learner.Times(min(classesNonZeros, learner.Times(RunExamples, longest)), 4+2+4+2)
-	run = learner.Plus(run, RunExamples*(lanes*(8+8+4)+int64(members+63)/64*8+
-		2*tiles*vecmath.ClassLanes))
-	return learner.Plus(learner.Plus(masks, known), run)
+	past := learner.Times(mostPast, tiles*(4*int64(members+1)+2*vecmath.ClassLanes)+4)
+	sums := learner.Times(features+chunkRows, tiles*4*vecmath.ClassLanes)
+	known := learner.Times(features, 4+4+4+int64(unsafe.Sizeof(fewExamples{})))
+	unused := learner.Times(tiles*int64(members), chunkRows*2*vecmath.ClassLanes)
+	// a row's number and place, a value, and where in the past it came before
+	run := learner.Times(min(classesNonZeros, learner.Times(RunExamples, longest)), 4+4+2+4+2)
+	run = learner.Plus(run, RunExamples*(lanes*(8+4)+int64(members+63)/64*8+
+		(2+4)*tiles*vecmath.ClassLanes))
+	return learner.Plus(learner.Plus(learner.Plus(past, sums), learner.Plus(known, unused)), run)
 }
 
 // Bytes returns the memory in use.
-func (c *Classes[T]) Bytes() int64 {
-	n := 4*int64(cap(c.at)+cap(c.spare)+len(c.own)*len(c.seenAt)+len(c.seenAt)+cap(c.ptr)+
-		cap(c.rowsOf)+cap(c.fresh)+cap(c.counts)) + 2*int64(cap(c.val)) +
-		8*int64(cap(c.mask)+cap(c.scores)+cap(c.coefs)) +
+func (c *classStore) Bytes() int64 {
+	n := 4*int64(cap(c.at)+cap(c.spare)+len(c.seenAt)+cap(c.ptr)+cap(c.rowsOf)+cap(c.places)+
+		cap(c.fresh)+cap(c.zeros)+cap(c.changed)+cap(c.dots)+cap(c.counts)) +
+		2*int64(cap(c.val)) + 8*int64(cap(c.mask)+cap(c.scores)) +
 		int64(cap(c.few))*int64(unsafe.Sizeof(fewExamples{})) + int64(unsafe.Sizeof(*c))
-	for i := range c.units {
-		n += 2*int64(len(c.units[i].w)) + 4*int64(cap(c.units[i].took)) +
-			int64(unsafe.Sizeof(c.units[i]))
+	for t := range c.w {
+		n += 2*int64(len(c.w[t])+cap(c.steps[t])) + 4*int64(len(c.sums[t])+cap(c.own[t]))
+	}
+	for _, took := range c.took {
+		n += 4*int64(cap(took)) + int64(unsafe.Sizeof(took))
 	}
 	for _, p := range []*vecmath.PastExamples{&c.past, &c.made} {
 		n += 4*int64(cap(p.Ptr)+cap(p.Slots)) + 2*int64(cap(p.Coef))

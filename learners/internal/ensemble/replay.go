@@ -17,17 +17,17 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 	a = float64(o.UnitOf(o.LearnRun.weight(e)) * coef)
 	if o.LearnRun.B.Dense() {
 		x := o.LearnRun.B.Row(e) // S may reach further, where x has no features
-		f = vecmath.DotMixed(o.Sum, x)
+		f = vecmath.DotMixed(o.sum, x)
 		if a != 0 {
-			vecmath.AxpyMixed(o.Sum[:len(x)], a, x)
+			vecmath.AxpyMixed(o.sum[:len(x)], a, x)
 		}
 		return f, a, updates
 	}
 	idx, val := o.LearnRun.B.Sparse(e)
 	if a != 0 { // both in one pass over the non-zeros: the product is of S before
-		f = vecmath.SparseDotAxpyMixedUnchecked(trusted.Indices{}, o.Sum, a, idx, val)
+		f = vecmath.SparseDotAxpyMixedUnchecked(trusted.Indices{}, o.sum, a, idx, val)
 	} else {
-		f = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, o.Sum)
+		f = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, o.sum)
 	}
 	return f, a, updates
 }
@@ -60,7 +60,7 @@ func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok
 	ptr := r.B.Ptr[lo : hi+1]
 	from, to := ptr[0], ptr[hi-lo]
 	if !inInt16 {
-		vecmath.SparseDotAxpyRunUnchecked(trusted.Indices{}, f, o.Sum, a, ptr, r.B.Idx[from:to],
+		vecmath.SparseDotAxpyRunUnchecked(trusted.Indices{}, f, o.sum, a, ptr, r.B.Idx[from:to],
 			r.B.Val[from:to])
 		return f, a, updates, true
 	}
@@ -73,7 +73,7 @@ func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok
 		}
 	}
 	if !r.sumLater {
-		vecmath.SparseOnesAddRunUnchecked(trusted.Indices{}, o.Sum, a, ptr, r.B.Idx[from:to])
+		vecmath.SparseOnesAddRunUnchecked(trusted.Indices{}, o.sum, a, ptr, r.B.Idx[from:to])
 	}
 	return f, a, updates, true
 }
@@ -107,7 +107,7 @@ const sumRow = 12
 // S is where weights are whole numbers, which are exact.
 func (r *MemberRun[T]) sumUp() {
 	o := r.Owner
-	if !o.Lanes.SumRows(o.Sum) {
+	if !o.Lanes.SumRows(o.sum) {
 		r.addUpTo(r.B.Len())
 	}
 	r.sumLater = false
@@ -117,7 +117,7 @@ func (r *MemberRun[T]) sumUp() {
 func (r *MemberRun[T]) addUpTo(n int) {
 	o, a := r.Owner, make([]float64, n) // a tile outgrows int16 once
 	o.coefsOf(a, 0)
-	vecmath.SparseOnesAddRunUnchecked(trusted.Indices{}, o.Sum, a, r.B.Ptr[:n+1],
+	vecmath.SparseOnesAddRunUnchecked(trusted.Indices{}, o.sum, a, r.B.Ptr[:n+1],
 		r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]])
 	r.sumLater = false
 }

@@ -141,7 +141,7 @@ func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 // not sums of theirs. It always is, but a model that was read may say otherwise.
 func (o *Ensemble[T]) sumIsTheirs() bool {
 	column, zero := make([]T, o.members), o.Lanes.Zero()
-	for j, s := range o.Sum {
+	for j, s := range o.sum {
 		var sum float64 // never -0
 		if !zero && o.Lanes.Column(column, j) {
 			for _, w := range column {
@@ -180,7 +180,7 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 			r.summed = true
 			r.scores, r.coefs = primal.Grown(r.scores, n), primal.Grown(r.coefs, n)
 			vecmath.LanesRunSumUnchecked(trusted.Indices{}, r.counts[:n], r.scores, r.coefs,
-				r.Owner.Sum, rule.Unit, tile.W, tile.Width, ptr, rows, val, r.B.Y, seen, stride,
+				r.Owner.sum, rule.Unit, tile.W, tile.Width, ptr, rows, val, r.B.Y, seen, stride,
 				rule.margin, rule.step)
 			return
 		}

@@ -30,7 +30,7 @@ type Ensemble[T learner.Float] struct {
 	lane    int
 
 	KeepsSum bool      // S is kept, and f comes from it; else f needs the scores of all members
-	Sum      []float64 // S, one a feature seen, if KeepsSum
+	sum      []float64 // S, one a feature seen, if KeepsSum; see Sum
 	Dim      int       // features seen
 	// Room is how many features there is room for: Dim, but of a restored state only up to the last
 	// feature with a weight.
@@ -117,8 +117,26 @@ func (o *Ensemble[T]) GrowTo(dim int) {
 		o.Lanes.Reach(dim)
 	}
 	if o.KeepsSum {
-		o.Sum = primal.Grown(o.Sum, o.Room)
+		o.sum = primal.Grown(o.sum, o.Room)
 	}
+}
+
+// Sum returns S, one a feature seen, if it is kept: that of the learner, not a copy. Calls may run
+// at the same time.
+func (o *Ensemble[T]) Sum() []float64 {
+	if o.classes != nil {
+		o.classes.catchUp()
+	}
+	return o.sum
+}
+
+// SumFinite reports whether all of S is finite, as whole numbers in int32 are.
+func (o *Ensemble[T]) SumFinite() bool { return o.classes != nil || learner.AllFinite(o.sum) }
+
+// Clear takes all weights and features away, and makes l, without any, the store of those to come.
+func (o *Ensemble[T]) Clear(l *engine.Lanes[T]) {
+	o.Room, o.sum = 0, nil
+	o.UseLanes(l)
 }
 
 // columns is what both stores of members are: weights by feature, so that they can be moved and
@@ -165,7 +183,7 @@ func (o *Ensemble[T]) Bytes() int64 { return o.MembersBytes() + o.LearnRun.Bytes
 
 // MembersBytes is Bytes without runs, and without weights that are with those of other ensembles.
 func (o *Ensemble[T]) MembersBytes() int64 {
-	n := primal.BytesOf(o.Sum) + o.Stepper.Form.Bytes*int64(o.members)
+	n := primal.BytesOf(o.sum) + o.Stepper.Form.Bytes*int64(o.members)
 	if o.classes == nil {
 		n += o.Store().Bytes()
 	}
