@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
@@ -84,8 +85,9 @@ progressive error. That takes one more pass over the examples for each that was 
   halfspace merge -m all.model --prior both.model third.model fourth.model`,
 		Annotations: args(useRead),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("See: halfspace merge --help.", "no models: want two or more")
+			if len(parts.traces) == 0 && fewModels(args) {
+				return usage("See: halfspace merge --help.", "%s: want two or more",
+					plural(len(args), "model"))
 			}
 			if m.to == "" {
 				return usage("Name the file with -m FILE.", "no place for the merged model")
@@ -122,6 +124,15 @@ progressive error. That takes one more pass over the examples for each that was 
 	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
 	fs.BoolVarP(&quiet, "quiet", "q", false, "no summary")
 	return cmd
+}
+
+// fewModels reports whether there is nothing to merge: no model, or one that is no row shard.
+func fewModels(names []string) bool {
+	if len(names) != 1 {
+		return len(names) == 0
+	}
+	m, err := model.Load(names[0])
+	return err == nil && m.Rows == nil
 }
 
 // rows are the lines of the summary.
@@ -179,6 +190,14 @@ func (m *mergeFlags) merge(cmd *cobra.Command, names []string) (*Merged, error) 
 		Posterior: done.Posterior, Model: m.to, SHA256: done.SHA256}, nil
 }
 
+// trainFlags are what train, which made the models, calls fields.
+func trainFlags(field string) string {
+	if field == "from" {
+		return "train -i"
+	}
+	return "--" + strings.ReplaceAll(field, "_", "-")
+}
+
 // mergeError gives an error of shard.Merge its exit code and next step.
 func mergeError(cmd *cobra.Command, to string, err error) error {
 	if cmd.Context().Err() != nil {
@@ -189,7 +208,7 @@ func mergeError(cmd *cobra.Command, to string, err error) error {
 	case errors.As(err, &e) && e.Kind == training.ErrSave:
 		return saveError(to, "nothing was saved", e.Err)
 	case errors.As(err, &e):
-		name := fieldFlags(cmd.Flags())
+		name := trainFlags
 		text := strings.TrimSuffix(e.Text(name), ": "+shard.ErrForeign.Error())
 		next := e.Next(name)
 		if errors.Is(err, learner.ErrPrior) && next == "" {
