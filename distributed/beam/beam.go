@@ -4,7 +4,8 @@
 //
 //	parts ─▶ reshuffled ─▶ learned, each in the folder of state ─▶ together ─▶ joined there
 //
-// Only pieces of work go through Beam, of some hundred bytes each, which say where files are.
+// Only pieces of work go through Beam, of some hundred bytes each, which say where files are. Files
+// and state may be in buckets, which Beam's file systems reach.
 package beam
 
 import (
@@ -52,7 +53,7 @@ type learnFn struct{}
 // ProcessElement emits what came of the part, under the key of the whole.
 func (*learnFn) ProcessElement(ctx context.Context, p work.Piece,
 	emit func(string, work.Done)) error {
-	d, err := work.Learn(ctx, p)
+	d, err := buckets.Learn(ctx, p)
 	if err != nil {
 		return sent(err)
 	}
@@ -76,7 +77,7 @@ func (f *joinFn) ProcessElement(ctx context.Context, _ string, next func(*work.D
 	for d := (work.Done{}); next(&d); d = (work.Done{}) {
 		parts = append(parts, d)
 	}
-	d, err := work.Join(ctx, whole, parts)
+	d, err := buckets.Join(ctx, whole, parts)
 	if err != nil {
 		return sent(err)
 	}
@@ -120,14 +121,16 @@ type Runner struct {
 	patience time.Duration
 }
 
-// Train learns o in n parts, cut that way, in the folder state: command.Elsewhere.Train.
+// Train learns o in n parts, cut that way, in the folder, or bucket, state:
+// command.Elsewhere.Train.
 func (r *Runner) Train(ctx context.Context, way string, n int, state string, o training.Options) (
 	*command.Merged, error) {
 	to := o.Model
-	j, err := work.Cut(way, state, n, o)
+	j, err := buckets.Cut(ctx, way, state, n, o)
 	if err != nil {
 		return nil, err
 	}
+	defer j.Close()
 	d, err := r.do(ctx, j)
 	if err != nil {
 		return nil, err
@@ -135,18 +138,20 @@ func (r *Runner) Train(ctx context.Context, way string, n int, state string, o t
 	return j.Write(d, to)
 }
 
-// Tune tries settings, dealt out over n parts, in the folder state: command.Elsewhere.Tune.
+// Tune tries settings, dealt out over n parts, in the folder, or bucket, state:
+// command.Elsewhere.Tune.
 func (r *Runner) Tune(ctx context.Context, n int, state string, settings []training.Options,
 	t training.TuneOptions) (*training.Tuned, error) {
-	j, err := work.CutTune(state, n, settings, t)
+	j, err := buckets.CutTune(ctx, state, n, settings, t)
 	if err != nil {
 		return nil, err
 	}
+	defer j.Close()
 	d, err := r.do(ctx, j)
 	if err != nil {
 		return nil, err
 	}
-	return j.Tuned(ctx, d, settings)
+	return buckets.Tuned(ctx, j, d, settings)
 }
 
 // do has a runner do the job.
@@ -181,7 +186,7 @@ func (r *Runner) do(ctx context.Context, j *work.Job) (work.Done, error) {
 	if err != nil {
 		return work.Done{}, failed(err, j.Whole.State)
 	}
-	return j.Whole.Taken() // what the last step has emitted is in the folder, too
+	return buckets.Taken(ctx, j) // what the last step has emitted is in the folder, too
 }
 
 // watch returns a context that ends when nobody has been at the job for as long as r is patient.
@@ -196,14 +201,14 @@ func (r *Runner) watch(ctx context.Context, j *work.Job) (_ context.Context, end
 		defer close(ended)
 		t := time.NewTicker(max(r.patience/20, 10*time.Millisecond))
 		defer t.Stop()
-		last, since := j.Pulse(), time.Now()
+		last, since := buckets.Pulse(ctx, j), time.Now()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-t.C:
 			}
-			if now := j.Pulse(); now != last {
+			if now := buckets.Pulse(ctx, j); now != last {
 				last, since = now, time.Now()
 			} else if time.Since(since) > r.patience {
 				cancel(fmt.Errorf("no worker has shown itself for %v (--patience)", r.patience))

@@ -32,6 +32,9 @@ type Elsewhere struct {
 	// Tune is training.Tune of settings that are dealt out over so many parts.
 	Tune func(ctx context.Context, parts int, state string, settings []training.Options,
 		t training.TuneOptions) (*training.Tuned, error)
+	// Buckets are the schemes of URLs that both read files from and have state at, as in
+	// gs://BUCKET/NAME.
+	Buckets []string
 }
 
 // Way is one that work can be cut.
@@ -140,8 +143,8 @@ func (a *away) flags(fs *pflag.FlagSet) {
 func (a *away) workersFlags(fs *pflag.FlagSet, with, workers string) {
 	fs.IntVar(&a.workers, "workers", 0, workers)
 	fs.StringVar(&a.state, "state", "", "with "+with+": the `FOLDER`, seen by all workers under "+
-		"this name, where parts are kept while they are learned, and from which the same command "+
-		"goes on")
+		"this name, or place in a bucket, where parts are kept while they are learned, and from "+
+		"which the same command goes on")
 	names(fs, useFolder, "state")
 	elsewhere.Flags(fs)
 }
@@ -213,11 +216,31 @@ func reachable(name string) error {
 	case name == "-":
 		return usage("Put the examples into a file that all workers see.",
 			"-: the workers don't have this process's stdin")
-	case ok:
-		return usage("Mount the bucket as a folder on all workers (for gs:// gcsfuse, for s3:// "+
-			"s3fs), and name it by that.", "%s: no file or folder: %s:// is not read", name, scheme)
+	case ok && !slices.Contains(elsewhere.Buckets, scheme):
+		return usage("Buckets are named by "+strings.Join(elsewhere.Buckets, ":// and ")+
+			"://; else name a file or a folder that all workers see.",
+			"%s: no file or folder: %s:// is not read", name, scheme)
 	}
 	return nil
+}
+
+// inputs are inputs, of which those that are in buckets are left to the workers.
+func (a *away) inputs(args []string) (files []string, err error) {
+	if a.state == "" || len(args) == 0 {
+		return inputs(args)
+	}
+	for _, name := range args {
+		if scheme, _, ok := strings.Cut(name, "://"); !ok ||
+			!slices.Contains(elsewhere.Buckets, scheme) {
+			local, err := inputs([]string{name})
+			if err != nil {
+				return nil, err
+			}
+			name = local[0]
+		}
+		files = append(files, name)
+	}
+	return files, nil
 }
 
 // failed gives an error of Elsewhere.Train its exit code and next step.

@@ -337,7 +337,7 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	if t.streams {
 		o.Files, t.in, err = streamOr(t.cmd, args)
 	} else {
-		o.Files, err = inputs(args)
+		o.Files, err = t.away.inputs(args)
 	}
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Piece is a piece of work, as it is sent to whoever does it.
@@ -17,6 +18,8 @@ type Piece struct {
 	Parts  int    // how many there are
 	Do     []byte // what to do, as the Way has it, in JSON
 	With   []byte // a Plain, in JSON
+
+	shown *strings.Replacer // of local names by those of buckets, in what is said; nil: none
 }
 
 // Done is what came of a piece.

@@ -3,7 +3,7 @@ package work
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -46,13 +46,21 @@ type tuned struct {
 // training.
 func CutTune(state string, n int, list []training.Options, t training.TuneOptions) (*Job, error) {
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no settings")
+		return nil, errNoSettings
 	}
-	do := tuning{By: t.By, Alpha: t.Alpha, Folds: t.Folds}
 	files, sizes, err := named(list[0].Files)
 	if err != nil {
 		return nil, err
 	}
+	return cutTuneFiles(state, n, list, t, files, sizes, nil)
+}
+
+var errNoSettings = errors.New("no settings")
+
+// cutTuneFiles is CutTune of files of such names and sizes, some of which are these objects.
+func cutTuneFiles(state string, n int, list []training.Options, t training.TuneOptions,
+	files []string, sizes []int64, objects []Object) (*Job, error) {
+	do := tuning{By: t.By, Alpha: t.Alpha, Folds: t.Folds}
 	for _, o := range list {
 		o.Threads, o.MemBudget, o.CheckpointEvery, o.Model, o.Files = 0, 0, "", "", files
 		if _, err := training.New(o, training.Env{}); err != nil {
@@ -73,7 +81,8 @@ func CutTune(state string, n int, list []training.Options, t training.TuneOption
 		}
 		parts = append(parts, part)
 	}
-	return newJob(settings().Name, state, Plain{Threads: list[0].Threads}, sizes, parts, do)
+	with := Plain{Threads: list[0].Threads, Objects: objects}
+	return newJob(settings().Name, state, with, sizes, parts, do)
 }
 
 // options are those of the settings, and how they are compared.

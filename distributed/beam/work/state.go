@@ -171,13 +171,17 @@ func (p *Piece) Taken() (Done, error) {
 
 // try makes a new folder.
 func (p *Piece) try() (string, error) {
+	dir := p.folder() + tryMark + tryName()
+	return dir, os.Mkdir(dir, 0o777)
+}
+
+// tryName is a name that no other try has.
+func tryName() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "host"
 	}
-	dir := fmt.Sprintf("%s%s%s-%d-%s", p.folder(), tryMark, strings.ToValidUTF8(host, ""),
-		os.Getpid(), rand.Text()[:8])
-	return dir, os.Mkdir(dir, 0o777)
+	return fmt.Sprintf("%s-%d-%s", strings.ToValidUTF8(host, ""), os.Getpid(), rand.Text()[:8])
 }
 
 // beside are the folders of the piece that have a mark behind its name: of those that are or were
@@ -332,12 +336,17 @@ func writeSynced(name string, text []byte) error {
 // log says what became of a try. It is for people: nothing is read of it, and where it can't be
 // written nothing is lost.
 func (p *Piece) log(dir, format string, args ...any) {
-	f, err := os.OpenFile(filepath.Join(p.State, logFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND,
+	p.logTo(p.State, filepath.Base(dir), format, args...)
+}
+
+// logTo says in the folder of state what became of the try of that name.
+func (p *Piece) logTo(state, name, format string, args ...any) {
+	f, err := os.OpenFile(filepath.Join(state, logFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND,
 		0o666)
 	if err != nil {
 		return
 	}
 	defer f.Close()
 	what := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
-	fmt.Fprintf(f, "%s %s %s\n", time.Now().UTC().Format(time.RFC3339), filepath.Base(dir), what)
+	fmt.Fprintf(f, "%s %s %s\n", time.Now().UTC().Format(time.RFC3339), name, what)
 }

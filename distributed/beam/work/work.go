@@ -12,6 +12,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 	"github.com/halfspace-ml/halfspace/internal/command"
@@ -53,6 +55,7 @@ type Plain struct {
 	Threads         int            `json:"threads,omitempty"`
 	MemBudget       training.Bytes `json:"mem_budget,omitempty"`
 	CheckpointEvery string         `json:"checkpoint_every,omitempty"`
+	Objects         []Object       `json:"objects,omitempty"` // files that are in buckets
 }
 
 // Names of files in the folder of a piece.
@@ -82,25 +85,47 @@ func wayOf(name string) (Way, error) {
 type Job struct {
 	Parts []Piece
 	Whole Piece // joins them
+
+	home string // of what was brought here from a bucket of state; "" is none
+}
+
+// Close removes what was brought here from a bucket of state.
+func (j *Job) Close() error {
+	if j.home == "" {
+		return nil
+	}
+	return os.RemoveAll(j.home)
+}
+
+// folder is that of what is done.
+func (j *Job) folder(d Done) string {
+	return filepath.Join(cmp.Or(j.home, j.Whole.State), filepath.FromSlash(d.Folder))
 }
 
 // Cut cuts the training of o into n parts, which are learned in the folder state. The files of o
 // and state get names that hold wherever a process stands.
 func Cut(way, state string, n int, o training.Options) (*Job, error) {
-	w, err := wayOf(way)
-	if err != nil {
-		return nil, err
-	}
-	with := Plain{Threads: o.Threads, MemBudget: o.MemBudget, CheckpointEvery: o.CheckpointEvery}
-	if with.CheckpointEvery == "" {
-		with.CheckpointEvery = defaultCheckpoint
-	}
-	o.Threads, o.MemBudget, o.CheckpointEvery, o.Model = 0, 0, "", ""
 	files, sizes, err := named(o.Files)
 	if err != nil {
 		return nil, err
 	}
 	o.Files = files
+	return cutFiles(way, state, n, o, sizes, nil)
+}
+
+// cutFiles is Cut of files of such names and sizes, some of which are these objects.
+func cutFiles(way, state string, n int, o training.Options, sizes []int64, objects []Object) (*Job,
+	error) {
+	w, err := wayOf(way)
+	if err != nil {
+		return nil, err
+	}
+	with := Plain{Threads: o.Threads, MemBudget: o.MemBudget, CheckpointEvery: o.CheckpointEvery,
+		Objects: objects}
+	if with.CheckpointEvery == "" {
+		with.CheckpointEvery = defaultCheckpoint
+	}
+	o.Threads, o.MemBudget, o.CheckpointEvery, o.Model = 0, 0, "", ""
 	parts, whole, err := w.Cut(o, n)
 	if err != nil {
 		return nil, err
@@ -125,11 +150,8 @@ func named(files []string) (names []string, sizes []int64, err error) {
 
 // newJob makes the pieces of what parts do, and of what joins them, over files of such sizes.
 func newJob(way, state string, with Plain, sizes []int64, parts []any, whole any) (*Job, error) {
-	state, err := filepath.Abs(state)
+	state, err := stateOf(state)
 	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(state, 0o777); err != nil {
 		return nil, err
 	}
 	piece := func(number int, do any, of ...string) (Piece, error) {
@@ -156,6 +178,22 @@ func newJob(way, state string, with Plain, sizes []int64, parts []any, whole any
 	}
 	j.Whole, err = piece(0, whole, keys...)
 	return j, err
+}
+
+// stateOf is the name of the state that holds everywhere. A folder is there then.
+func stateOf(name string) (string, error) {
+	if inBucket(name) {
+		if at := strings.IndexAny(name, `*?[]\#%`); at >= 0 {
+			return "", &command.Failure{Code: 2, Text: fmt.Sprintf("%s: a %q in it", name,
+				name[at]), Next: "Name the state without: it would stand for other names."}
+		}
+		return strings.TrimRight(name, "/"), nil
+	}
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	return name, os.MkdirAll(name, 0o777)
 }
 
 // keyOf is the name of the piece's folder: of all that decides what comes of it. Of files these are
@@ -230,7 +268,7 @@ func (p *Piece) join(ctx context.Context, parts []Done) (Done, error) {
 		if d.Number != i+1 {
 			return Done{}, fmt.Errorf("part %d came for part %d", d.Number, i+1)
 		}
-		dirs[i] = filepath.Join(p.State, d.Folder)
+		dirs[i] = filepath.Join(p.State, filepath.FromSlash(d.Folder))
 	}
 	return p.once(nil, func(dir string) error {
 		for i, d := range parts {
@@ -246,12 +284,21 @@ func (p *Piece) join(ctx context.Context, parts []Done) (Done, error) {
 		if err != nil {
 			return err
 		}
+		if p.shown != nil {
+			text = []byte(p.shown.Replace(string(text)))
+		}
 		return os.WriteFile(filepath.Join(dir, reportFile), text, 0o666)
 	})
 }
 
 // failure names the piece in an error.
-func (p *Piece) failure(err error) error { return command.Explain(p.String(), err) }
+func (p *Piece) failure(err error) error {
+	f := command.Explain(p.String(), err)
+	if p.shown != nil {
+		f.Text, f.Next = p.shown.Replace(f.Text), p.shown.Replace(f.Next)
+	}
+	return f
+}
 
 // String names it for people.
 func (p *Piece) String() string {
@@ -267,7 +314,7 @@ func (j *Job) Write(d Done, to string) (*command.Merged, error) {
 	if err := j.report(d, m); err != nil {
 		return nil, err
 	}
-	in, err := os.Open(filepath.Join(j.Whole.folder(), ModelFile))
+	in, err := os.Open(filepath.Join(j.folder(d), ModelFile))
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +333,7 @@ func (j *Job) Write(d Done, to string) (*command.Merged, error) {
 
 // report reads what is said of the whole, which is done.
 func (j *Job) report(d Done, to any) error {
-	dir := j.Whole.folder()
+	dir := j.folder(d)
 	if err := d.check(dir); err != nil {
 		return err
 	}
