@@ -37,7 +37,7 @@ var pinned = map[string]string{
 	"sparse/cramma":     "a06718360b02",
 	"dense/cramma":      "bff4f98d0c83",
 	"sparse/micra":      "74a051c09712",
-	"sparse/pumma":      "6bbdaa650037",
+	"sparse/pumma":      "400fc1632592",
 	"sparse/romma":      "a03499ad2241",
 	"dense/micra":       "d652fe61e431",
 	"dense/pumma":       "1a99130b8a36",

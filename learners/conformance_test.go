@@ -296,7 +296,7 @@ func TestBits(t *testing.T) {
 			"72be107d4bb1"},
 		{"micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.3, Eta: 1, Zeta: 0.9}, "69627f570b7f",
 			"e4462abf1344"},
-		{"pumma", &learners.PUMMAConfig{P: "2", Delta: 0.1}, "23bed18853fb", "23bed18853fb"},
+		{"pumma", &learners.PUMMAConfig{P: "2", Delta: 0.1}, "fb49416114ec", "fb49416114ec"},
 		{"pumma", &learners.PUMMAConfig{P: "7.3", Delta: 0.1}, "6040a16ccb15", "6040a16ccb15"},
 		{"pumma", &learners.PUMMAConfig{P: "2.7", Delta: 0.1, SoftC: 2}, "3acf3a8c9b4c",
 			"3acf3a8c9b4c"},

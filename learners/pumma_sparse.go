@@ -126,7 +126,6 @@ func (l *PUMMA[T]) keep(this *sparseExample, y float64) {
 // where o is the example of the other label.
 func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot float64, s *slackStep) (tau float64,
 	ok bool) {
-	x := &l.onX
 	half2 := l.halfSquared(o, y)
 	if least := half2 + float64(s.half*l.invC); !(least > 0) || 1/least-1/least != 0 {
 		return 0, false // equal examples, or as good as
@@ -135,6 +134,9 @@ func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot float64, s *slackStep)
 	if l.kept == keptPos|keptNeg {
 		other = vecmath.SparseDotUnchecked(trusted.Indices{}, o.idx, o.val, l.u.v)
 		th := float64(float64(0.5*y) * (dot - other))
+		if len(l.at) > 0 {
+			th = vecmath.SparseDotUnchecked(trusted.Indices{}, l.at, l.half, l.u.v)
+		}
 		uh, u2 := float64(l.c*th), float64(float64(l.c*l.c)*l.sum.Hi)
 		length2 := half2 - 2*uh + u2
 		tau = -(uh - u2 + float64(s.ud*l.invC)) / (length2 + float64(s.dd*l.invC)) // (19)
@@ -165,7 +167,7 @@ func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot float64, s *slackStep)
 	}
 	l.takeSlacks(float64(float64(l.c*l.c)*l.sum.Hi), tau, y, s)
 	l.measureSparse()
-	sum := dot + other + float64(float64(float64(0.5*y)*a)*(x.sq-o.sq)) // (I)
+	sum := dot + other + float64(a*l.alongBoth(o, y)) // (I)
 	if !(l.sum.Hi >= 0x1p-256 && l.sum.Hi <= 0x1p256) {
 		sum = float64(sum * l.rescale())
 	}
@@ -173,13 +175,36 @@ func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot float64, s *slackStep)
 	return tau, true
 }
 
-// halfSquared returns |z/2|^2.
+// halfSquared returns |z/2|^2. Where the examples share features it sets half to z/2 and at to its
+// features; at is empty where they don't.
 func (l *PUMMA[T]) halfSquared(o *sparseExample, y float64) float64 {
 	if l.marks[side(-y)].none(&l.onX) {
+		l.at = l.at[:0]
 		return float64(0.25 * (l.onX.sq + o.sq))
 	}
 	l.difference(o, y)
 	return vecmath.SumSq(l.half)
+}
+
+// alongBoth returns h.(x + o), after halfSquared. What the examples share may be much longer than
+// what they differ by, of which |x|^2 - |o|^2 would keep nothing.
+func (l *PUMMA[T]) alongBoth(o *sparseExample, y float64) (sum float64) {
+	x := &l.onX
+	if len(l.at) == 0 {
+		return float64(float64(0.5*y) * (x.sq - o.sq))
+	}
+	i, k := 0, 0
+	for n, j := range l.at {
+		both := 0.0
+		if i < len(x.idx) && x.idx[i] == j {
+			both, i = x.val[i], i+1
+		}
+		if k < len(o.idx) && o.idx[k] == j {
+			both, k = both+o.val[k], k+1
+		}
+		sum += float64(l.half[n] * both)
+	}
+	return sum
 }
 
 // advance sets t += a h and S, the sum of its squares, by (H), where th is t.h and half2 is |h|^2.
@@ -197,9 +222,13 @@ func (l *PUMMA[T]) advance(o *sparseExample, y, a, th, half2 float64) {
 	l.sum.Add(float64(a * (2*th + float64(a*half2)))) // (H)
 	l.sum.Off += float64(0x1p-53 * (float64(4*float64((r+e)*(r+e))) +
 		float64(rounded*float64(e*(2*r+e)))))
-	step := float64(float64(0.5*y) * a)
-	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.u.v, step, x.idx, x.val)
-	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.u.v, -step, o.idx, o.val)
+	if len(l.at) > 0 { // what cancels in z does so before anything is rounded
+		vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.u.v, a, l.at, l.half)
+	} else {
+		step := float64(float64(0.5*y) * a)
+		vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.u.v, step, x.idx, x.val)
+		vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.u.v, -step, o.idx, o.val)
+	}
 	if !l.sum.Good(l.sum.Hi, pummaShare) {
 		l.sumAnew()
 	}

@@ -82,8 +82,8 @@ func render(text string, name func(field string) string) string {
 // In format strings a field stands in braces, in what is made of them between zero bytes: what a
 // user wrote, file names say, may have braces.
 var (
-	braced = pattern(`\{([a-z_]+)\}`)
-	marked = pattern("\x00[a-z_]+\x00")
+	braced = pattern(`\{([A-Za-z_]+)\}`)
+	marked = pattern("\x00[A-Za-z_]+\x00")
 )
 
 // pattern is compiled at its first use, which most processes have none of.
