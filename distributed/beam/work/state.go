@@ -282,13 +282,18 @@ func (p *Piece) finish(dir string) (Done, error) {
 		s.Close()
 	}
 	p.log(dir, "done")
+	p.clear()
+	return d, nil
+}
+
+// clear removes what is beside a piece that is done. What is left over does no harm.
+func (p *Piece) clear() {
 	for _, mark := range []string{tryMark, copyMark} {
-		dirs, _ := p.beside(mark) // what is left over does no harm
+		dirs, _ := p.beside(mark)
 		for _, dir := range dirs {
 			os.RemoveAll(dir)
 		}
 	}
-	return d, nil
 }
 
 // fileOf reads a file for what is said of it.

@@ -327,6 +327,9 @@ func (j *Job) Write(d Done, to string) (*command.Merged, error) {
 	if _, err := io.Copy(out, in); err != nil {
 		return nil, err
 	}
+	for _, p := range append(j.Parts, j.Whole) {
+		p.clear() // once more: who was at it may have written while the first to end removed it
+	}
 	m.Model = to
 	return m, out.Commit()
 }
