@@ -194,6 +194,8 @@ func (o *OBPM[T]) average() primal.WideWeights[T] {
 	if o.cfg.Cap {
 		n *= o.length()
 	}
+	o.Form.RLock() // probabilities, asked for at the same time, may move the members
+	defer o.Form.RUnlock()
 	return primal.WideWeights[T]{Name: "obpm", W: o.Sum(), Divisor: n, Ends: true}
 }
 
