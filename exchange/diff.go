@@ -113,8 +113,9 @@ func fields(to map[string]string, m *model.Model) error {
 	text, err := json.Marshal(map[string]any{"learner": m.Learner, "precision": m.Precision,
 		"config": m.Config, "seed": m.Seed, "prep": m.Prep, "presented": m.Presented,
 		"mistakes": m.Mistakes, "counters": m.State.Counters, "scalars": m.State.Scalars,
-		"pass": m.Pass, "position": m.Position, "predict_only": m.PredictOnly,
-		"calibration": m.Calibration, "threshold": m.Threshold})
+		"pass": m.Pass, "position": m.Position, "rows": m.Rows,
+		"predict_only": m.PredictOnly, "calibration": m.Calibration,
+		"threshold": m.Threshold})
 	if err != nil {
 		return err
 	}

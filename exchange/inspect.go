@@ -25,6 +25,8 @@ type Summary struct {
 	Mistakes    uint64          `json:"mistakes"`
 	Pass        *learner.Pass   `json:"pass"`     // where passes until convergence stopped
 	Position    *model.Position `json:"position"` // where a run stood that was not at its end
+	Rows        *model.Rows     `json:"rows"`     // of what shard of the rows it is; null: of all
+	Part        *learner.Part   `json:"part"`     // which members of an ensemble; null: all
 	// Calibration makes probabilities of scores; null without.
 	Calibration *learner.Calibration `json:"calibration"`
 	// Threshold is the score from which on the label is the positive one; null: 0.
@@ -135,10 +137,13 @@ func (l *laid) name(j int) string {
 func Inspect(m *model.Model, top int) (*Summary, error) {
 	s := &Summary{Learner: m.Learner, Precision: m.Precision, Config: m.Config, Seed: m.Seed,
 		Prep: m.Prep, PredictOnly: m.PredictOnly, Presented: m.Presented, Mistakes: m.Mistakes,
-		Pass: m.Pass, Position: m.Position,
+		Pass: m.Pass, Position: m.Position, Rows: m.Rows,
 		Calibration: m.Calibration, Threshold: m.Threshold,
 		Counters: m.State.Counters, Scalars: m.State.Scalars,
 		Tensors: []Tensor{}, Form: "other", Outputs: []OutputSummary{}}
+	if _, c, err := m.Settings(); err == nil {
+		s.Part = c.Traits().Part
+	}
 	for _, t := range m.State.Tensors {
 		kind := strings.TrimPrefix(reflect.TypeOf(t.Data).String(), "[]")
 		s.Tensors = append(s.Tensors, Tensor{t.Name, kind, t.Shape})

@@ -108,6 +108,7 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 	rows = append(rows, [2]string{"labels", strings.Join(classes, ", ")},
 		[2]string{"rows", describePrep(p)},
 		[2]string{"presented", fmt.Sprintf("%d examples, %d mistakes", s.Presented, s.Mistakes)})
+	rows = append(rows, describeShard(s)...)
 	for _, name := range slices.Sorted(maps.Keys(s.Counters)) {
 		if !strings.Contains(name, ".") { // a class's or member's own
 			rows = append(rows, [2]string{name, fmt.Sprint(s.Counters[name])})
@@ -142,6 +143,53 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 		}
 	}
 	return nil
+}
+
+// describeShard says which shard of the rows a model has learned, or which members of an ensemble
+// it is, and what is left to be done.
+func describeShard(s *exchange.Summary) (rows [][2]string) {
+	add := func(name, text string, args ...any) {
+		rows = append(rows, [2]string{name, fmt.Sprintf(text, args...)})
+	}
+	if p := s.Part; p != nil {
+		add("part", "members %d to %d of %d, counted from 0", p.First, p.First+p.Members-1, p.Of)
+		add("to join", "with the parts that have the other %d, by merge --trace", p.Of-p.Members)
+	}
+	r := s.Rows
+	if r == nil {
+		return rows
+	}
+	add("row shard", "%d of %d: %s learned, %s", r.Shard, r.Of, plural(int(r.Examples), "example"),
+		plural(int(r.Mistakes), "mistake"))
+	// The fingerprints that all shards of a run have in common.
+	add("cut", "data %d, options %d", r.Data, r.Run)
+	if r.From != "" {
+		add("went on", "from the model of sha256 %s: merge --prior", r.From)
+	}
+	switch {
+	case s.Position != nil || s.Pass != nil:
+		add("to merge", "not yet: its run was stopped before its end")
+	case r.Of == 1:
+		add("to merge", "this shard alone")
+	default:
+		var others []string
+		if r.Shard > 1 {
+			others = append(others, span(1, r.Shard-1))
+		}
+		if r.Shard < r.Of {
+			others = append(others, span(r.Shard+1, r.Of))
+		}
+		add("to merge", "with %s of the same cut", strings.Join(others, " and "))
+	}
+	return rows
+}
+
+// span names the numbers from one to another.
+func span(from, to int) string {
+	if from == to {
+		return fmt.Sprint(from)
+	}
+	return fmt.Sprintf("%d to %d", from, to)
 }
 
 // describePosition says where a run stood.
