@@ -95,8 +95,8 @@ func TestMemoryBudget(t *testing.T) {
 }
 
 // TestMemoryOfDataInMemory: a run that reads all examples first takes no more than was planned, the
-// reading included, which takes more than learning does. The command itself is measured: this test's
-// text is larger by a fifth.
+// reading included, which takes more than learning does. The command itself is measured: the text
+// of this test is larger by a fifth.
 func TestMemoryOfDataInMemory(t *testing.T) {
 	t.Parallel()
 	goTool, err := exec.LookPath("go")
