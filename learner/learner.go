@@ -231,9 +231,9 @@ type Entry struct {
 	Config  func() Config
 	New32   func(Config, Env) (Learner[float32], error) // both validate the Config first
 	New64   func(Config, Env) (Learner[float64], error)
-	// Optional are the scalars of its State that may be missing, as they are in model files that
-	// were written before the learner kept them (Codec.Optional). A State without any other is an
-	// error.
+	// Optional are the scalars and tensors of its State that may be missing, as they are in model
+	// files that were written before the learner kept them (Codec.Optional). A State without any
+	// other is an error.
 	Optional []string
 }
 

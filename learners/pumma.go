@@ -27,7 +27,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
 		New32: newPUMMA[float32], New64: newPUMMA[float64],
-		Optional: []string{"r_neg", "r_pos"},
+		Optional: []string{"r_neg", "r_pos", "w"},
 	}
 }
 
@@ -107,14 +107,15 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // For p > 2 an update goes through the non-zeros of z; the powers of t are kept beside it. What (A)
 // does to the features where z is 0 is a factor 1-tau, and all that (A) to (D) have of them is the
 // sum of their |t_i|^p: they count as one feature, u being its p-th root there (times c) and z
-// being 0. That sum is S less the terms where z is not 0 (primal.Sum). The factor goes into c. t
-// and its powers are made anew, with max |t_i| = 1, where |t_i|^p has left 2^-256 to 2^256. Case
-// (i) clears all features; for p = 2 and a hard margin |u|^2 is then below (1 - delta/2) of what it
-// was, which limits how often that can be.
+// being 0. That sum is S less the terms where z is not 0, of which it is carried along as for
+// p = 2. The factor goes into c. t and its powers are made anew where S has left 2^-256 to 2^256.
+//
+// Case (i) clears all features; for p = 2 and a hard margin |u|^2 is then below (1 - delta/2) of
+// what it was, which limits how often that can be.
 //
 // Cost: one dot an example. An update of sparse examples is O(non-zeros), for p = 2 twice that of
-// [ROMMA] and O(features) after some 8000 of them, for p > 2 with some five powers for each; one of
-// dense examples is O(features). Memory: seven float64 a feature, nine for p > 2, of dense
+// [ROMMA], for p > 2 with some four powers for each, and O(features) after some thousands of them;
+// one of dense examples is O(features). Memory: seven float64 a feature, nine for p > 2, of dense
 // examples; one, for p > 2 two, of sparse ones.
 type PUMMA[T learner.Float] struct {
 	cfg      PUMMAConfig
@@ -142,8 +143,8 @@ type PUMMA[T learner.Float] struct {
 	// and what is scratch for dense examples are not there.
 	c      float64    // 0 after dense examples
 	div    float64    // (B) is t's powers divided by this; 1 after dense examples
-	most   float64    // 2^(256/p), of |t_i|
 	sum    primal.Sum // S
+	steps  bool       // some of w are as steps made them, else all are what power makes of t
 	onPos  sparseExample
 	onNeg  sparseExample
 	onX    sparseExample   // scratch: an example
@@ -269,22 +270,22 @@ func (c *PUMMAConfig) Resolve(f learner.Facts) (learner.Config, error) {
 
 // pummaPowers has the powers of p-norms.
 type pummaPowers struct {
-	p                           float64
-	whole, less1, less2         primal.Power // p, p-1, p-2
-	root, square, rest, inverse primal.Power // 1/p, 2/p, (p-2)/p, 1/(p-1)
+	p                     float64
+	less1, less2          primal.Power // p-1, p-2
+	root, square, inverse primal.Power // 1/p, 2/p, 1/(p-1)
 }
 
 func pummaPowersOf(p float64) pummaPowers {
-	return pummaPowers{p, primal.PowerOf(p), primal.PowerOf(p - 1), primal.PowerOf(p - 2),
-		primal.PowerOf(1 / p), primal.PowerOf(2 / p), primal.PowerOf((p - 2) / p),
-		primal.PowerOf(1 / (p - 1))}
+	return pummaPowers{p, primal.PowerOf(p - 1), primal.PowerOf(p - 2), primal.PowerOf(1 / p),
+		primal.PowerOf(2 / p), primal.PowerOf(1 / (p - 1))}
 }
 
 // dualPoint is a point of the space of u, without the slacks' coordinates, with what f^-1 and the
 // derivatives of phi need.
 type dualPoint struct {
 	v     []float64
-	r     []float64 // (|v_i| / max |v|)^(p-2); nil for p = 2
+	r     []float64 // (|v_i| scale)^(p-2); nil for p = 2
+	scale float64   // some 1/|v|_p, 0 while there is none
 	k     float64   // f^-1(v)_i = k r_i v_i
 	norm2 float64   // |v|_p^2
 }
@@ -313,7 +314,7 @@ func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 	if cfg.SoftC > 0 {
 		l.invC = 1 / cfg.SoftC
 	}
-	l.to, l.most = pummaPowersOf(l.p), primal.Pow(2, 256/l.p)
+	l.to = pummaPowersOf(l.p)
 	return l, nil
 }
 
@@ -463,7 +464,15 @@ func (l *PUMMA[T]) update(b *engine.Block[T], i int, dot, m, r float64) (tau flo
 		for j, u := range l.u.v {
 			l.d[j] -= u
 		}
-		tau = l.nearest(&l.u, &l.v, l.d, float64(s.ud*l.invC), float64(s.dd*l.invC)) // (A)
+		var sums vecmath.PowerSums
+		if l.p > 2 {
+			l.v.scale = l.u.scale
+			l.u.powers(&sums, l.u.v, l.d, 0, &l.to)
+		}
+		tau = l.to.nearest(&l.u, &l.v, l.d, &sums, float64(s.ud*l.invC),
+			float64(s.dd*l.invC)) // (A)
+		l.v.walk(l.u.v, tau, l.d)
+		l.v.measure(&l.to)
 		if l.invC == 0 && maxAbs(l.v.v) <= 0x1p-40*maxAbs(l.d) {
 			tau = 1 // nothing but rounding errors are left: the examples can't be separated
 		}
@@ -529,53 +538,61 @@ func (l *PUMMA[T]) takeSlacks(norm2, tau, y float64, s *slackStep) bool {
 	return true
 }
 
-// nearest solves (A): it returns tau, 1 for case (i), and sets v = u + tau d. ud and dd are what
-// the slacks add to u.d and |d|^2.
-func (l *PUMMA[T]) nearest(u, v *dualPoint, d []float64, ud, dd float64) float64 {
-	if l.p == 2 { // (19)
+// nearest solves (A): it returns tau, 1 for case (i), and sets what v has beside v itself, which is
+// u + tau d. ud and dd are what the slacks add to u.d and |d|^2; s has the sums at u, for p > 2.
+func (to *pummaPowers) nearest(u, v *dualPoint, d []float64, s *vecmath.PowerSums,
+	ud, dd float64) float64 {
+	if to.p == 2 { // (19)
 		tau := -(vecmath.Dot(u.v, d) + ud) / (vecmath.SumSq(d) + dd)
 		if !(tau < 1) {
 			return 1
 		}
-		v.walk(u.v, tau, d, &l.to)
 		return tau
 	}
 	const most = 100 // bisection alone would need 60
 	hard := ud == 0 && dd == 0
 	lo, hi, last, tau := 0.0, math.Inf(1), math.Inf(1), 0.0
-	at := u
+	at, root := u, crossing{}
 	for n := range most {
-		s := at.slopes(u.v, d, &l.to)
-		s.slope += ud + float64(tau*dd)
-		s.curve += dd
-		slope := s.slope
+		slope, size := s.VD, s.VV // up to k
+		if !hard {
+			slope, size = float64(s.VD*at.k)+ud+float64(tau*dd), at.norm2
+		}
 		// slope/|v|^2 is the difference of the relative residuals of (17).
-		if tau == 1 && slope <= 0 || tau > 0 && math.Abs(slope) <= 0x1p-46*at.norm2 {
-			return tau
+		off := math.Abs(slope) / size
+		if tau == 1 && slope <= 0 || tau > 0 && off <= 0x1p-46 {
+			break
 		}
 		if slope < 0 {
 			lo = tau
 		} else {
 			hi = tau
 		}
-		next := tau - slope/s.curve
+		var next float64
 		if hard {
-			next = tau + s.step(&l.to)
+			next = root.next(s, tau, to)
 			if tau == 0 {
-				next = min(next, l.to.guess(u, d))
+				next = min(next, to.guess(u, d))
 			}
+		} else {
+			next = tau - slope/(float64(at.k*curve(s, to.p))+dd)
 		}
-		slow := math.Abs(slope) > 0.5*last && (n > 12 || !hard)
+		slow := off > 0.5*last && (n > 12 || !hard)
 		if !(next > lo && next < hi) || slow {
 			next = 0.5 * (lo + hi) // +Inf while the upper end is not known
 		}
-		last = math.Abs(slope)
+		last = off
 		if next = min(next, 1); tau > 0 && (next == lo || next == hi) {
-			return tau
+			break
 		}
 		tau = next
-		v.walk(u.v, tau, d, &l.to)
+		if v.powers(s, u.v, d, tau, to); !hard {
+			v.length(s, to)
+		}
 		at = v
+	}
+	if hard {
+		v.length(s, to)
 	}
 	return tau
 }
@@ -593,21 +610,57 @@ func (to *pummaPowers) guess(u *dualPoint, d []float64) float64 {
 }
 
 // walk sets v = u + tau along.
-func (d *dualPoint) walk(u []float64, tau float64, along []float64, to *pummaPowers) {
+func (d *dualPoint) walk(u []float64, tau float64, along []float64) {
 	for j, u := range u {
 		d.v[j] = u + float64(tau*along[j])
 	}
-	d.measure(to)
 }
 
-// measure sets r, k and norm2. Everything is divided by the largest element, so that no power
-// overflows.
+// powers sets r and the sums s at u + tau along, and the scale where there is none or with the one
+// of before powers would be far beyond 1.
+func (d *dualPoint) powers(s *vecmath.PowerSums, u, along []float64, tau float64,
+	to *pummaPowers) {
+	for exact := d.scale == 0; ; exact = true {
+		if exact {
+			top := 0.0
+			for j, u := range u {
+				top = max(top, math.Abs(math.FMA(tau, along[j], u)))
+			}
+			if d.scale = 1 / top; !(d.scale <= math.MaxFloat64) { // 0, or as good as
+				d.scale = 0
+				*s = vecmath.PowerSums{}
+				return
+			}
+		}
+		vecmath.PowersAlong(s, d.r, u, along, tau, d.scale, to.p-2)
+		if sum := float64(float64(d.scale*d.scale) * s.VV); exact || sum >= 0x1p-400 &&
+			sum <= 0x1p400 {
+			return
+		}
+	}
+}
+
+// length sets k and norm2 of the sums that powers set.
+func (d *dualPoint) length(s *vecmath.PowerSums, to *pummaPowers) {
+	if d.k, d.norm2 = 0, 0; s.VV > 0 {
+		sum := float64(float64(d.scale*d.scale) * s.VV) // |v scale|_p^p
+		s2 := to.square.Of(sum)
+		d.k, d.norm2 = s2/sum, s2/float64(d.scale*d.scale)
+	}
+}
+
+// measure sets all that is not v. It is how w follows from the u of a model file, of which the bits
+// of scores must stay what they are: its powers are not those of PowersAlong. Everything is divided
+// by the largest element, so that no power overflows.
 func (d *dualPoint) measure(to *pummaPowers) {
 	if to.p == 2 {
 		d.k, d.norm2 = 1, vecmath.SumSq(d.v)
 		return
 	}
 	top := maxAbs(d.v)
+	if d.scale = 1 / top; !(d.scale <= math.MaxFloat64) {
+		d.scale = 0
+	}
 	if top == 0 {
 		clear(d.r)
 		d.k, d.norm2 = 0, 0
@@ -626,41 +679,57 @@ func (d *dualPoint) measure(to *pummaPowers) {
 	d.k, d.norm2 = s2/sum, float64(float64(top*top)*s2)
 }
 
-// slopes is what Newton's method needs of a point of the segment, without the slacks' part.
-type slopes struct {
-	slope, curve float64 // (C), (D)
-	// f^-1(v) . z/2 and f^-1(v) . u, and their derivatives/(p-1), up to one factor: (C) is their
-	// difference
-	toward, back, towardRise, backRise float64
+// curve returns (D) up to k, without the slacks' part.
+func curve(s *vecmath.PowerSums, p float64) float64 {
+	return float64((p-1)*s.DD) - float64((p-2)*float64(s.VD*s.VD))/s.VV
 }
 
-// slopes returns those for p > 2 at a point of the segment from u along d.
-func (d *dualPoint) slopes(u, along []float64, to *pummaPowers) (s slopes) {
-	var slope, curve, back, backRise float64
-	for j, v := range d.v {
-		rd, ru := float64(d.r[j]*along[j]), float64(d.r[j]*u[j])
-		slope += float64(rd * v)
-		curve += float64(rd * along[j])
-		back += float64(ru * v)
-		backRise += float64(ru * along[j])
+// rootLess1 returns the (p-1)-th root of q, less 1.
+func (to *pummaPowers) rootLess1(q float64) float64 {
+	d := q - 1
+	if math.Abs(d) > 0x1p-8 {
+		return to.inverse.Of(q) - 1
 	}
-	s.toward, s.back, s.towardRise, s.backRise = slope+back, back, curve+backRise, backRise
-	s.slope = float64(slope * d.k)
-	s.curve = float64((to.p-1)*float64(d.k*curve)) -
-		float64((to.p-2)*float64(s.slope*s.slope))/d.norm2
-	return s
+	// ln(1+d) up to d^7/7 and e^x-1 up to x^6/720: what is left out is below 2^-58 of them
+	d2 := float64(d * d)
+	s := (1 - float64(0.5*d)) + float64(d2*((1./3-float64(0.25*d))+float64(d2*((1./5-
+		float64(1./6*d))+float64(1./7*d2)))))
+	x := float64(d*s) / (to.p - 1)
+	x2 := float64(x * x)
+	return float64(x * ((1 + float64(0.5*x)) + float64(x2*((1./6+float64(1./24*x))+
+		float64(x2*(1./120+float64(1./720*x)))))))
 }
 
-// step is one of Newton's method to slope = 0. Where that can be, it is one on the (p-1)-th root of
-// toward/back, which is 1 there: a few features decide, the fewer the larger p is, and make it
-// nearly a straight line, but the slope a power of tau.
-func (s *slopes) step(to *pummaPowers) float64 {
-	inverse := float64(s.toward*s.back) / // of the logarithm's derivative/(p-1)
-		(float64(s.towardRise*s.back) - float64(s.toward*s.backRise))
-	if !(s.toward > 0 && s.back > 0 && inverse > 0 && inverse < math.MaxFloat64) {
-		return -s.slope / s.curve
+// crossing seeks the tau where (C) is 0 for p > 2, without slacks.
+type crossing struct {
+	known     bool
+	tau, g, m float64 // the point before: tau, g there and 1/g'
+}
+
+// next returns the next point after one with these sums. f^-1(v).z/2 and f^-1(v).u are equal where
+// (C) is 0. Of their quotient g is the (p-1)-th root, less 1: a few features decide, the fewer the
+// larger p is, and make it nearly a straight line, but the slope a power of tau. tau is a function
+// of g, and of that two points and the slopes there make a cubic, or one point a straight line.
+func (c *crossing) next(s *vecmath.PowerSums, tau float64, to *pummaPowers) float64 {
+	toward, back := s.VD+s.VU, s.VU
+	inverse := float64(toward*back) / // of the logarithm's derivative/(p-1)
+		(float64((s.DD+s.DU)*back) - float64(toward*s.DU))
+	if !(toward > 0 && back > 0 && inverse > 0 && inverse < math.MaxFloat64) {
+		c.known = false
+		return tau - s.VD/curve(s, to.p) // a step of Newton's method
 	}
-	return float64(inverse * (to.inverse.Of(s.back/s.toward) - 1))
+	x := to.rootLess1(back / toward)
+	g, m := -x/(1+x), float64(inverse*(1+x))
+	next := tau + float64(inverse*x)
+	// where g = 0 is, as a share of the way to the point before
+	if share := g / (g - c.g); c.known && math.Abs(share) < 0.75 {
+		way, rise := c.tau-tau, c.g-g
+		square := 3*way - float64(rise*(2*m+c.m))
+		cube := float64(rise*(m+c.m)) - 2*way
+		next = tau + float64(share*(float64(rise*m)+float64(share*(square+float64(share*cube)))))
+	}
+	*c = crossing{true, tau, g, m}
+	return next
 }
 
 // hypothesis sets w to (B), with norm2 = |u|^2, slacks included.
@@ -887,14 +956,14 @@ func (l *PUMMA[T]) Updates() int64 { return l.updates }
 func (l *PUMMA[T]) Bytes() int64 {
 	sum := int64(unsafe.Sizeof(*l))
 	for _, v := range [...][]float64{l.w, l.u.v, l.u.r, l.pos, l.neg, l.x, l.d, l.v.v, l.v.r,
-		l.onPos.val, l.onNeg.val, l.onX.val, l.half, l.along, l.from.v, l.from.r, l.toward.v,
-		l.toward.r} {
+		l.onPos.val, l.onNeg.val, l.onX.val, l.half, l.along, l.from.v, l.toward.v, l.toward.r} {
 		sum += primal.BytesOf(v)
 	}
 	return sum + 4*int64(cap(l.onPos.idx)+cap(l.onNeg.idx)+cap(l.onX.idx)+cap(l.at))
 }
 
-// State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias.
+// State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; after
+// sparse examples t in place of u, and w where it does not follow.
 func (l *PUMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.

@@ -61,48 +61,59 @@ func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, dot, m, r float64) (t
 		}
 		return tau, ok
 	}
-	if l.difference(other, y) && l.invC == 0 { // equal examples
+	if l.difference(other, y); l.invC == 0 && maxAbs(l.half) == 0 { // equal examples
 		return 0, false
 	}
+	l.room()
 	tau = 1
 	v, rest := &l.toward, l.sum
 	if l.kept == keptPos|keptNeg {
-		l.gather(&rest)
+		at := l.gather(&rest)
+		inv2 := l.invC / float64(l.c*l.c)
 		for exact := false; ; exact = true {
-			l.lump(rest.Hi)
-			tau = l.nearest(&l.from, v, l.along, float64(s.ud*l.invC), float64(s.dd*l.invC)) // (A)
-			// of v in units of c, as S is
-			total := l.to.whole.Of(math.Sqrt(v.norm2) / l.c)
-			if tau == 1 || exact || rest.Good(total, primal.HalfUlp) {
+			sums := l.lump(at, rest.Hi)
+			tau = l.to.nearest(&l.from, v, l.along, &sums, float64(s.ud*inv2),
+				float64(s.dd*inv2)) // (A)
+			if tau == 1 || rest.Good(l.step(&rest, tau), pummaShare) || exact {
 				break
 			}
 			rest = l.restOf()
 		}
-		if l.invC == 0 && maxAbs(v.v) <= 0x1p-40*maxAbs(l.along) {
+		v.norm2 = float64(float64(l.c*l.c) * v.norm2)
+		if l.invC == 0 && v.norm2 <= 0x1p-40*l.norm2 &&
+			math.Sqrt(v.norm2) <= 0x1p-40*float64(l.c*maxAbs(l.along)) {
 			tau = 1 // nothing but rounding errors are left: the examples can't be separated
 		}
 	}
 	if !(tau < 1) { // case (i)
-		copy(v.v, l.half)
-		v.v[len(l.at)] = 0
+		n := copy(v.v, l.half)
+		v.v[n] = 0
 		v.measure(&l.to)
 	}
 	renews := l.kept == keptPos|keptNeg
 	if !l.takeSlacks(v.norm2, tau, y, &s) {
 		return 0, false
 	}
-	if tau == 1 {
+	if tau < 1 {
+		l.place(&rest, tau)
+	} else {
 		if renews {
 			clear(l.u.v)
 			clear(l.w)
 		}
-		l.c, rest = maxAbs(v.v), primal.Sum{}
+		l.c, l.sum, l.steps = maxAbs(l.half), primal.Sum{}, false
+		for k, j := range l.at {
+			t := l.half[k] / l.c
+			l.u.v[j], l.w[j] = t, l.power(t)
+			l.sum.Add(float64(l.w[j] * t))
+		}
+		l.sum.Off = l.roundedOff(l.sum.Hi)
 	}
-	l.place(&rest, tau)
 	l.keep(this, y)
 	l.measureSparse()
-	dot = vecmath.SparseDot(l.onPos.idx, l.onPos.val, l.powers()) +
-		vecmath.SparseDot(l.onNeg.idx, l.onNeg.val, l.powers())
+	pos, neg := &l.onPos, &l.onNeg
+	dot = vecmath.SparseDotUnchecked(trusted.Indices{}, pos.idx, pos.val, l.w) +
+		vecmath.SparseDotUnchecked(trusted.Indices{}, neg.idx, neg.val, l.w)
 	l.b = float64(-0.5 * (dot/l.div + l.slackOfBias())) // (20), (G)
 	return tau, true
 }
@@ -234,8 +245,8 @@ func (l *PUMMA[T]) advance(o *sparseExample, y, a, th, half2 float64) {
 	}
 }
 
-// pummaShare is what |t|^2 may be off by for p = 2, as a share of it: eleven digits hold, and so do
-// those of margins, which (U) compares with 1 less delta. An update adds 2^-51, so that the sum is
+// pummaShare is what S may be off by, as a share of it: eleven digits hold, and so do those of
+// margins, which (U) compares with 1 less delta. For p = 2 an update adds 2^-51, so that the sum is
 // made anew after some 8000, and where cancellation leaves little of it.
 const pummaShare = 0x1p-38
 
@@ -266,144 +277,167 @@ func setSparse[T learner.Float](x *sparseExample, b *engine.Block[T], i int) {
 	x.sq = vecmath.SumSq(x.val)
 }
 
-// difference sets half to z/2 and at to its features, with room for one more in what goes with
-// them.
-func (l *PUMMA[T]) difference(other *sparseExample, y float64) (zero bool) {
+// difference sets half to z/2 and at to its features.
+func (l *PUMMA[T]) difference(other *sparseExample, y float64) {
 	x, o := &l.onX, other
-	l.at, l.half = l.at[:0], l.half[:0]
 	most := len(x.idx) + len(o.idx)
-	at, half := slices.Grow(l.at, most)[:most], slices.Grow(l.half, most)[:most]
-	n, i, k := 0, 0, 0
+	at, half := slices.Grow(l.at[:0], most)[:most], slices.Grow(l.half[:0], most)[:most]
+	h, n, i, k := float64(0.5*y), 0, 0, 0
 	xi, xv, oi, ov := x.idx, x.val[:len(x.idx)], o.idx, o.val[:len(o.idx)]
-	for i < len(xi) && k < len(oi) { // without branches, which nothing predicts
-		first, last := int64(xi[i]-oi[k])>>63, int64(oi[k]-xi[i])>>63 // all bits where only x
-		at[n] = min(xi[i], oi[k])                                     // has it, where only o has
-		half[n] = math.Float64frombits(math.Float64bits(xv[i])&^uint64(last)) -
-			math.Float64frombits(math.Float64bits(ov[k])&^uint64(first))
-		i, k, n = i+1+int(last), k+1+int(first), n+1
-	}
-	n += copy(at[n:], xi[i:])
-	copy(half[n-len(xi)+i:], xv[i:])
-	for ; k < len(oi); k++ {
-		at[n], half[n] = oi[k], -ov[k]
-		n++
-	}
-	l.at, l.half, zero = at[:n], half[:n], true
-	for k, v := range l.half {
-		l.half[k] = float64(float64(0.5*y) * v)
-		zero = zero && v == 0
-	}
-	n++
-	room := [...]*[]float64{&l.along, &l.from.v, &l.toward.v, &l.from.r, &l.toward.r}
-	for k, v := range room {
-		if k < 3 || l.p > 2 {
-			*v = slices.Grow((*v)[:0], n)[:n]
+	if !l.marks[side(-y)].none(x) {
+		for i < len(xi) && k < len(oi) { // without branches, which nothing predicts
+			// all bits where only x has it, where only o has
+			first, last := int64(xi[i]-oi[k])>>63, int64(oi[k]-xi[i])>>63
+			at[n] = min(xi[i], oi[k])
+			half[n] = float64(h * (math.Float64frombits(math.Float64bits(xv[i])&^uint64(last)) -
+				math.Float64frombits(math.Float64bits(ov[k])&^uint64(first))))
+			i, k, n = i+1+int(last), k+1+int(first), n+1
 		}
 	}
-	return zero
-}
-
-// term returns |t_j|^p.
-func (l *PUMMA[T]) term(j int32) float64 {
-	t := l.u.v[j]
-	if l.p == 2 {
-		return float64(t * t)
+	xi, xv, oi, ov = xi[i:], xv[i:], oi[k:], ov[k:]
+	copy(at[n:], xi)
+	for k, v := range xv {
+		half[n+k] = float64(h * v)
 	}
-	return float64(l.w[j] * t)
+	n += len(xi)
+	copy(at[n:], oi)
+	for k, v := range ov {
+		half[n+k] = float64(-h * v)
+	}
+	n += len(oi)
+	l.at, l.half = at[:n], half[:n]
 }
 
-// gather sets from to u where z may not be 0, and takes its terms off rest.
-func (l *PUMMA[T]) gather(rest *primal.Sum) {
-	top, terms := rest.Hi, l.toward.v[:len(l.at)]
+// room makes room for as many numbers as half has and one more.
+func (l *PUMMA[T]) room() {
+	n := len(l.half) + 1
+	for _, v := range [...]*[]float64{&l.along, &l.from.v, &l.toward.v, &l.toward.r} {
+		*v = slices.Grow((*v)[:0], n)[:n]
+	}
+}
+
+// gather sets from to u where z may not be 0, along to d there, both in units of c, and takes the
+// terms of these features off rest. It returns the sums at u.
+func (l *PUMMA[T]) gather(rest *primal.Sum) (s vecmath.PowerSums) {
+	n := len(l.at)
+	half, t, d := l.half[:n], l.from.v[:n], l.along[:n]
+	w, rd := l.toward.r[:n], l.toward.v[:n]
+	inverse := 1 / l.c
 	for k, j := range l.at {
-		t := l.u.v[j]
-		l.from.r[k] = 0
-		if t != 0 {
-			l.from.r[k] = l.w[j] / t
-		}
-		l.from.v[k], terms[k] = float64(l.c*t), -l.term(j)
+		t[k], w[k] = l.u.v[j], l.w[j]
+		d[k] = float64(half[k]*inverse) - t[k]
+		rd[k] = float64(w[k] / (t[k] + 0x1p-1000) * d[k]) // not 0/0
 	}
-	rest.AddAll(terms)
-	s2 := l.to.square.Of(top)
-	l.from.k, l.from.norm2 = s2/top, float64(float64(l.c*l.c)*s2)
+	terms := vecmath.Dot(w, t)
+	s = vecmath.PowerSums{VD: vecmath.Dot(w, d), DD: vecmath.Dot(rd, d), VU: terms, VV: terms}
+	s.DU = s.VD
+	s2 := l.to.square.Of(rest.Hi)
+	l.from.k, l.from.norm2 = s2/rest.Hi, s2
+	l.toward.scale = 1 / math.Sqrt(s2)
+	rest.Add(-terms)
+	rest.Off += l.roundedOff(terms)
+	return s
+}
+
+// roundedOff bounds what a sum of the terms in hand may be off by: those of a partial sum one after
+// another, the products' own roundings and five sums of partial ones.
+func (l *PUMMA[T]) roundedOff(sum float64) float64 {
+	return float64(float64(len(l.at)/32+8) * float64(0x1p-53*sum))
 }
 
 // restOf adds up the terms where z is 0.
 func (l *PUMMA[T]) restOf() (rest primal.Sum) {
-	at, n := l.at, 0
-	for j := range int32(len(l.u.v)) {
-		if len(at) > 0 && at[0] == j {
-			at = at[1:]
-		} else if l.u.v[j] != 0 {
-			rest.Add(l.term(j))
+	for _, j := range l.at {
+		l.u.v[j] = 0
+	}
+	n := 0
+	for j, t := range l.u.v {
+		if t != 0 {
+			rest.Add(float64(l.w[j] * t))
 			n++
 		}
 	}
 	rest.Changed(n, rest.Hi)
+	for k, j := range l.at {
+		l.u.v[j] = l.from.v[k]
+	}
 	return rest
 }
 
-// lump makes the features where z is 0, whose |t_j|^p add up to rest, the last of from, and sets
-// along to d.
-func (l *PUMMA[T]) lump(rest float64) {
+// lump makes the features where z is 0, whose |t_j|^p add up to rest, the last of from, and adds
+// theirs to the sums at u.
+func (l *PUMMA[T]) lump(s vecmath.PowerSums, rest float64) vecmath.PowerSums {
 	n := len(l.at)
 	rest = max(0, rest)
-	l.from.v[n] = float64(l.c * l.to.root.Of(rest))
-	l.from.r[n] = l.to.rest.Of(rest)
-	for k, h := range l.half {
-		l.along[k] = h - l.from.v[k]
-	}
+	l.from.v[n] = l.to.root.Of(rest)
 	l.along[n] = -l.from.v[n]
+	s.VD -= rest
+	s.DU -= rest
+	s.DD += rest
+	s.VU += rest
+	s.VV += rest
+	return s
 }
 
-// place puts toward into t after a step tau, with rest the sum of the other terms.
+// step makes toward's v and r the t and their powers of a step tau, in units of what c will be, and
+// returns S with them, rest being the sum of the other terms.
+func (l *PUMMA[T]) step(rest *primal.Sum, tau float64) float64 {
+	if l.toward.scale == 0 { // all of it is 0
+		return 0
+	}
+	n, longer := len(l.at), 1/(1-tau)
+	u, d, v, r := l.from.v[:n], l.along[:n], l.toward.v[:n], l.toward.r[:n]
+	f := float64(longer * l.to.less2.Of(longer/l.toward.scale))
+	for k := range v {
+		x := math.FMA(tau, d[k], u[k])
+		v[k], r[k] = float64(x*longer), float64(float64(r[k]*x)*f)
+	}
+	return rest.Hi + vecmath.Dot(v, r)
+}
+
+// place puts what step made into t after a step tau, with rest the sum of the other terms.
 func (l *PUMMA[T]) place(rest *primal.Sum, tau float64) {
 	n := len(l.at)
-	c, top := l.c, maxAbs(l.toward.v)
-	if tau < 1 {
-		c = float64(c * (1 - tau))
-	}
-	if r := top / c; !(r <= l.most && float64(r*l.most) >= 1) {
-		f := c / top
+	t, w := l.toward.v[:n], l.toward.r[:n]
+	terms := vecmath.Dot(t, w)
+	l.sum = *rest
+	l.sum.Add(terms)
+	l.sum.Off += l.roundedOff(terms)
+	l.c = float64(l.c * (1 - tau))
+	if S := l.sum.Hi; !(S >= 0x1p-256 && S <= 0x1p256) {
+		// u has length |toward|, in units of c |toward|/(1-tau)
+		f := l.c / math.Sqrt(l.toward.norm2)
+		for k, j := range l.at {
+			l.u.v[j] = t[k]
+		}
 		for j := range l.u.v {
 			l.u.v[j] *= f
 		}
-		for k, j := range l.at {
-			l.u.v[j] = l.toward.v[k] / top
-		}
-		l.c = top
+		l.c /= f
 		l.sumAnew()
 		return
 	}
-	l.c = c
-	terms, inverse := l.along[:n], 1/c
 	for k, j := range l.at {
-		t := float64(l.toward.v[k] * inverse)
-		l.u.v[j], terms[k] = t, float64(t*t)
-		if l.p > 2 {
-			l.setTerm(j, t)
-			terms[k] = l.term(j)
-		}
+		l.u.v[j], l.w[j] = t[k], w[k]
 	}
-	rest.AddAll(terms)
-	l.sum = *rest
+	l.steps = true
+	if !l.sum.Good(l.sum.Hi, pummaShare) {
+		l.sumAnew()
+	}
 }
 
-// setTerm sets t_j and its power.
-func (l *PUMMA[T]) setTerm(j int32, t float64) {
-	l.u.v[j] = t
-	if l.p > 2 {
-		l.w[j] = 0
-		if t != 0 {
-			l.w[j] = math.Copysign(l.to.less1.Of(math.Abs(t)), t)
-		}
+// power returns sign(t) |t|^(p-1).
+func (l *PUMMA[T]) power(t float64) float64 {
+	if t == 0 {
+		return 0
 	}
+	return math.Copysign(l.to.less1.Of(math.Abs(t)), t)
 }
 
 // sumAnew makes the powers of t and S anew.
 func (l *PUMMA[T]) sumAnew() {
 	n := 0
-	l.sum = primal.Sum{}
+	l.sum, l.steps = primal.Sum{}, false
 	if l.p == 2 {
 		for t := l.u.v; len(t) > 0; { // 32 numbers one after another are one of 32 partial sums
 			const run = 1024
@@ -415,13 +449,13 @@ func (l *PUMMA[T]) sumAnew() {
 		return
 	}
 	for j, t := range l.u.v {
-		l.setTerm(int32(j), t)
-		if t != 0 {
-			l.sum.Add(l.term(int32(j)))
+		if l.w[j] = l.power(t); t != 0 {
+			l.sum.Add(float64(l.w[j] * t))
 			n++
 		}
 	}
 	l.sum.Changed(n, l.sum.Hi)
+	l.sum.Off += float64(0x1p-52 * l.sum.Hi) // the products'
 }
 
 // measureSparse sets |u|^2 and div of c and S.
@@ -528,21 +562,29 @@ func (l *PUMMA[T]) sparseFields(c *learner.Codec, kept uint64, m2 float64) {
 	}
 	scale := c.Scalar("scale", &l.c)
 	c.Want(scale > 0, "scalar %q is %v, want a number > 0", "scale", scale)
+	var w []float64
+	steps := l.p > 2 && c.Optional("w", l.steps)
+	if steps {
+		w = learner.Vector(c, "w", &l.w)
+		steps = c.Want(len(w) == dim, "tensor %q has %d elements, the others %d", "w", len(w), dim)
+	}
 	terms := 0.0
 	if c.Reading() {
-		for _, v := range t {
+		for j, v := range t {
 			if l.p == 2 {
 				terms += float64(v * v)
-			} else if v != 0 {
-				terms += float64(l.to.less1.Of(math.Abs(v)) * math.Abs(v))
+				continue
 			}
+			want := l.power(v)
+			if steps {
+				c.Want(math.Abs(w[j]-want) <= float64(0x1p-20*math.Abs(want))+0x1p-600,
+					"tensor %q has %v, the power of %v is %v", "w", w[j], v, want)
+				want = w[j]
+			}
+			terms += float64(want * v)
 		}
 	}
-	share := pummaShare
-	if l.p > 2 {
-		share = primal.HalfUlp
-	}
-	l.sum.Fields(c, "sum", terms, share)
+	l.sum.Fields(c, "sum", terms, pummaShare)
 	if kept == keptPos|keptNeg {
 		norm2 := float64(float64(scale*scale)*l.to.square.Of(terms)) + float64(m2*l.invC)
 		c.Want(norm2 > 0 && norm2 <= math.MaxFloat64, "tensor %q has length %v", "t",
@@ -551,11 +593,13 @@ func (l *PUMMA[T]) sparseFields(c *learner.Codec, kept uint64, m2 float64) {
 	c.Part(learner.CutPrefix, &l.cut, margin.CheckPassCut)
 	c.Then(func() {
 		l.pos, l.neg, l.x, l.d, l.v, l.u.r = nil, nil, nil, nil, dualPoint{}, nil
-		if l.w = nil; l.p > 2 {
+		if l.steps = steps; l.p == 2 {
+			l.w = nil
+		} else if !steps {
 			l.w = make([]float64, dim)
-		}
-		for j, v := range l.u.v {
-			l.setTerm(int32(j), v)
+			for j, v := range l.u.v {
+				l.w[j] = l.power(v)
+			}
 		}
 		l.markBoth()
 		l.measureSparse()

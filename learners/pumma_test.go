@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -14,6 +15,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 var _ learner.Fitter[float64] = (*learners.PUMMA[float64])(nil)
@@ -498,10 +500,13 @@ func TestPUMMASoftStream(t *testing.T) {
 	}
 }
 
-// TestPUMMACarriedLength: for p = 2 the sum of squares that is carried along is within its bound of
-// the squares' own sum, whether the examples share features or not.
+// TestPUMMACarriedLength: the sum of powers that is carried along is within its bound of the sum of
+// these, whether the examples share features or not, and powers are those of t.
 func TestPUMMACarriedLength(t *testing.T) {
-	for _, c := range []struct{ dim, each, n int }{{30, 6, 20000}, {9000, 6, 50000}} {
+	for _, c := range []struct {
+		p            float64
+		dim, each, n int
+	}{{2, 30, 6, 20000}, {2, 9000, 6, 50000}, {9.3, 30, 6, 5000}, {20, 9000, 6, 10000}} {
 		rng := rand.New(rand.NewPCG(7, uint64(c.dim)))
 		at := rng.Perm(c.dim)
 		b := &engine.Block[float64]{Dim: c.dim, Ptr: []int{0}}
@@ -514,7 +519,7 @@ func TestPUMMACarriedLength(t *testing.T) {
 			}
 			b.Ptr, b.Y = append(b.Ptr, len(b.Idx)), append(b.Y, math.Copysign(1, f))
 		}
-		l, anew, last := newPUMMA[float64](t, 2, 0.01, 0), 0, 0.0
+		l, anew, steps, last := newPUMMA[float64](t, c.p, 0.01, 0), 0, 0, 0.0
 		for i := range c.n {
 			one(t, learner.Learner[float64](l), b, i)
 			if i%(c.n/200) != 0 {
@@ -522,24 +527,42 @@ func TestPUMMACarriedLength(t *testing.T) {
 			}
 			s := l.State()
 			sum, exact := s.Scalars["sum"], new(big.Float).SetPrec(200)
-			for _, v := range s.Tensor("t").Data.([]float64) {
+			u := s.Tensor("t").Data.([]float64)
+			w := slices.Clone(u)
+			if x := s.Tensor("w"); x != nil {
+				w, steps = x.Data.([]float64), steps+1
+			} else if c.p > 2 {
+				for j, v := range u {
+					w[j] = math.Copysign(primal.Pow(math.Abs(v), c.p-1), v)
+				}
+			}
+			for j, v := range u {
 				x := new(big.Float).SetPrec(200).SetFloat64(v)
-				exact.Add(exact, x.Mul(x, x))
+				exact.Add(exact, x.Mul(x, big.NewFloat(w[j])))
+				want := math.Copysign(math.Pow(math.Abs(v), c.p-1), v)
+				if off := math.Abs(w[j] - want); off > float64(0x1p-40*math.Abs(want))+1e-290 {
+					t.Fatalf("p=%v: the power of %v is %v, want %v", c.p, v, w[j], want)
+				}
 			}
 			off, _ := exact.Sub(exact, big.NewFloat(sum)).Float64()
 			off -= s.Scalars["sum_low"]
 			if bound := s.Scalars["sum_off"]; !(math.Abs(off) <= bound && bound <= 0x1p-38*sum) {
-				t.Fatalf("%d features, example %d: %v is off by %.3g, the bound is %.3g", c.dim, i,
-					sum, off, bound)
+				t.Fatalf("p=%v, %d features, example %d: %v is off by %.3g, the bound is %.3g", c.p,
+					c.dim, i, sum, off, bound)
 			}
 			if s.Scalars["sum_off"]/sum < last {
 				anew++
 			}
 			last = s.Scalars["sum_off"] / sum
 		}
-		t.Logf("%d features, %d updates: made anew %d times or more", c.dim, l.Updates(), anew)
-		if anew == 0 || l.Updates() < 1000 {
-			t.Fatalf("%d features: %d updates, made anew %d times", c.dim, l.Updates(), anew)
+		t.Logf("p=%v, %d features, %d updates: made anew %d times or more", c.p, c.dim, l.Updates(),
+			anew)
+		if l.Updates() < 500 || anew == 0 {
+			t.Fatalf("p=%v, %d features: %d updates, made anew %d times", c.p, c.dim, l.Updates(),
+				anew)
+		}
+		if c.p > 2 != (steps > 0) {
+			t.Fatalf("p=%v, %d features: %d states have powers", c.p, c.dim, steps)
 		}
 	}
 }

@@ -305,3 +305,318 @@ four:
 	JLT        four
 	VZEROUPPER
 	RET
+
+// PowersAlong. The steps are those of powerOne in powersums.go.
+//
+// AVX2: Y8 e, Y9 scale, Y10 tau; Y11 to Y15 are the sums of these four elements, and on the stack
+// are those of the four before and behind. LOAD sets Y0 to u and Y1 to d.
+#define PCONST(i, y) VBROADCASTSD ·powerTable+(8*i)(SB), y
+#define ECONST(i, y) VBROADCASTSD ·exp64+(8*i)(SB), y
+#define LNSTEP(i, y) PCONST(i, Y2); VFMADD213PD Y2, Y1, y
+#define EXPSTEP(i, y) ECONST(i, Y2); VFMADD213PD Y2, Y3, y
+#define OTHERSUM(i, y) VMOVUPD (32*i)(SP), Y7; VMOVUPD y, (32*i)(SP); VMOVAPD Y7, y
+
+// POWERS sets Y6 to r and adds to the sums.
+#define POWERS(LOAD) \
+	LOAD; \
+	VFMADD231PD Y1, Y10, Y0; \
+	PCONST(0, Y2); \
+	VANDPD      Y2, Y0, Y3; \
+	VMULPD      Y9, Y3, Y3; \
+	PCONST(1, Y2); \
+	VMAXPD      Y2, Y3, Y3; \
+	PCONST(2, Y2); \
+	VPADDQ      Y2, Y3, Y4; \
+	PCONST(5, Y2); \
+	VPAND       Y2, Y4, Y5; \
+	PCONST(6, Y2); \
+	VPADDQ      Y2, Y5, Y5; \
+	PCONST(7, Y2); \
+	VSUBPD      Y2, Y5, Y6; /* f */ \
+	PCONST(8, Y2); \
+	VADDPD      Y2, Y6, Y5; \
+	VDIVPD      Y5, Y6, Y5; /* s */ \
+	VMULPD      Y5, Y5, Y7; /* z */ \
+	VMULPD      Y7, Y7, Y1; \
+	PCONST(10, Y3); \
+	PCONST(11, Y0); \
+	LNSTEP(12, Y3); \
+	LNSTEP(13, Y0); \
+	LNSTEP(14, Y3); \
+	LNSTEP(15, Y0); \
+	LNSTEP(16, Y3); \
+	VFMADD231PD Y7, Y0, Y3; \
+	VMULPD      Y7, Y3, Y3; \
+	VMULPD      Y6, Y6, Y7; \
+	PCONST(9, Y2); \
+	VMULPD      Y2, Y7, Y7; /* half */ \
+	VADDPD      Y7, Y3, Y3; \
+	VMULPD      Y5, Y3, Y3; \
+	VPSRLQ      $52, Y4, Y4; \
+	PCONST(3, Y2); \
+	VPOR        Y2, Y4, Y4; \
+	PCONST(4, Y2); \
+	VSUBPD      Y2, Y4, Y4; /* k */ \
+	PCONST(18, Y2); \
+	VFMADD231PD Y2, Y4, Y3; \
+	VSUBPD      Y3, Y7, Y7; \
+	VSUBPD      Y6, Y7, Y7; \
+	PCONST(17, Y5); \
+	VFMSUB213PD Y7, Y4, Y5; /* ln */ \
+	VMULPD      Y8, Y5, Y5; \
+	PCONST(19, Y2); \
+	VMAXPD      Y2, Y5, Y5; \
+	PCONST(20, Y2); \
+	VMINPD      Y2, Y5, Y5; /* y */ \
+	PCONST(21, Y7); \
+	VMOVAPD     Y7, Y4; \
+	ECONST(2, Y2); \
+	VFMADD231PD Y2, Y5, Y4; /* n */ \
+	VSUBPD      Y7, Y4, Y7; \
+	ECONST(4, Y2); \
+	VFMADD231PD Y2, Y7, Y5; \
+	ECONST(5, Y2); \
+	VFMADD231PD Y2, Y7, Y5; /* x */ \
+	VMULPD      Y5, Y5, Y3; \
+	ECONST(8, Y6); \
+	ECONST(7, Y0); \
+	EXPSTEP(10, Y6); \
+	EXPSTEP(9, Y0); \
+	EXPSTEP(12, Y6); \
+	EXPSTEP(11, Y0); \
+	EXPSTEP(14, Y6); \
+	EXPSTEP(13, Y0); \
+	EXPSTEP(16, Y6); \
+	EXPSTEP(15, Y0); \
+	VFMADD231PD Y5, Y0, Y6; \
+	VFMADD213PD Y5, Y3, Y6; \
+	PCONST(7, Y2); \
+	VADDPD      Y2, Y6, Y6; \
+	VPSLLQ      $52, Y4, Y4; \
+	VPADDQ      Y4, Y6, Y6; \
+	LOAD; \
+	VMOVAPD     Y0, Y2; \
+	VFMADD231PD Y1, Y10, Y2; \
+	VMULPD      Y1, Y6, Y3; \
+	VMULPD      Y0, Y6, Y4; \
+	VMULPD      Y2, Y6, Y5; \
+	VFMADD231PD Y2, Y3, Y11; \
+	VFMADD231PD Y1, Y3, Y12; \
+	VFMADD231PD Y2, Y4, Y13; \
+	VFMADD231PD Y1, Y4, Y14; \
+	VFMADD231PD Y2, Y5, Y15
+
+#define OTHERSUMS \
+	OTHERSUM(0, Y11); \
+	OTHERSUM(1, Y12); \
+	OTHERSUM(2, Y13); \
+	OTHERSUM(3, Y14); \
+	OTHERSUM(4, Y15)
+
+#define LOADFOUR VMOVUPD (SI), Y0; VMOVUPD (DX), Y1
+#define LOADREST VMOVUPD (R8), Y7; VMASKMOVPD (SI), Y7, Y0; VMASKMOVPD (DX), Y7, Y1
+
+// POWERSUM stores the sum of the four of y, whose first two are x.
+#define POWERSUM(i, y, x) \
+	VEXTRACTF128 $1, y, X0; \
+	VADDPD       X0, x, X0; \
+	VHADDPD      X0, X0, X0; \
+	VMOVSD       X0, (8*i)(BX)
+
+// func powersAlongAVX2(r, u, d *float64, n int, tau, scale, e float64, sums *float64)
+TEXT ·powersAlongAVX2(SB), NOSPLIT, $160-64
+	MOVQ         r+0(FP), DI
+	MOVQ         u+8(FP), SI
+	MOVQ         d+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSD tau+32(FP), Y10
+	VBROADCASTSD scale+40(FP), Y9
+	VBROADCASTSD e+48(FP), Y8
+	MOVQ         sums+56(FP), BX
+	VXORPD       Y11, Y11, Y11
+	VXORPD       Y12, Y12, Y12
+	VXORPD       Y13, Y13, Y13
+	VXORPD       Y14, Y14, Y14
+	VXORPD       Y15, Y15, Y15
+	VMOVUPD      Y11, 0(SP)
+	VMOVUPD      Y11, 32(SP)
+	VMOVUPD      Y11, 64(SP)
+	VMOVUPD      Y11, 96(SP)
+	VMOVUPD      Y11, 128(SP)
+	XORL         AX, AX
+	SUBQ         $4, CX
+	JLT          powersRest
+
+powersFour:
+	POWERS(LOADFOUR)
+	VMOVUPD Y6, (DI)
+	OTHERSUMS
+	XORL    $1, AX
+	ADDQ    $32, SI
+	ADDQ    $32, DX
+	ADDQ    $32, DI
+	SUBQ    $4, CX
+	JGE     powersFour
+
+powersRest:
+	ADDQ       $4, CX
+	JEQ        powersEven
+	LEAQ       expTails<>+32(SB), R8
+	SHLQ       $3, CX
+	SUBQ       CX, R8
+	POWERS(LOADREST)
+	VMOVUPD    (R8), Y7
+	VMASKMOVPD Y6, Y7, (DI)
+	OTHERSUMS
+	XORL       $1, AX
+
+powersEven:
+	TESTL  AX, AX
+	JEQ    powersDone
+	VXORPD Y0, Y0, Y0 // what zeros add
+	VADDPD Y0, Y11, Y11
+	VADDPD Y0, Y12, Y12
+	VADDPD Y0, Y13, Y13
+	VADDPD Y0, Y14, Y14
+	VADDPD Y0, Y15, Y15
+
+powersDone:
+	VADDPD 0(SP), Y11, Y11
+	VADDPD 32(SP), Y12, Y12
+	VADDPD 64(SP), Y13, Y13
+	VADDPD 96(SP), Y14, Y14
+	VADDPD 128(SP), Y15, Y15
+	POWERSUM(0, Y11, X11)
+	POWERSUM(1, Y12, X12)
+	POWERSUM(2, Y13, X13)
+	POWERSUM(3, Y14, X14)
+	POWERSUM(4, Y15, X15)
+	VZEROUPPER
+	RET
+
+// AVX-512: Z0 u, Z1 d, Z2 v; Z24 e, Z25 scale, Z26 tau; Z27 to Z31 the sums.
+#define P(i) ·powerTable+(8*i)(SB)
+#define E(i) ·exp64+(8*i)(SB)
+
+#define POWERS512 \
+	VMOVAPD           Z0, Z2; \
+	VFMADD231PD       Z1, Z26, Z2; \
+	VPANDQ.BCST       P(0), Z2, Z3; \
+	VMULPD            Z25, Z3, Z3; \
+	VMAXPD.BCST       P(1), Z3, Z3; \
+	VPADDQ.BCST       P(2), Z3, Z4; \
+	VPANDQ.BCST       P(5), Z4, Z5; \
+	VPADDQ.BCST       P(6), Z5, Z5; \
+	VSUBPD.BCST       P(7), Z5, Z6; /* f */ \
+	VADDPD.BCST       P(8), Z6, Z5; \
+	VDIVPD            Z5, Z6, Z5; /* s */ \
+	VMULPD            Z5, Z5, Z7; /* z */ \
+	VMULPD            Z7, Z7, Z8; \
+	VBROADCASTSD      P(10), Z3; \
+	VBROADCASTSD      P(11), Z9; \
+	VFMADD213PD.BCST  P(12), Z8, Z3; \
+	VFMADD213PD.BCST  P(13), Z8, Z9; \
+	VFMADD213PD.BCST  P(14), Z8, Z3; \
+	VFMADD213PD.BCST  P(15), Z8, Z9; \
+	VFMADD213PD.BCST  P(16), Z8, Z3; \
+	VFMADD231PD       Z7, Z9, Z3; \
+	VMULPD            Z7, Z3, Z3; \
+	VMULPD            Z6, Z6, Z7; \
+	VMULPD.BCST       P(9), Z7, Z7; /* half */ \
+	VADDPD            Z7, Z3, Z3; \
+	VMULPD            Z5, Z3, Z3; \
+	VPSRLQ            $52, Z4, Z4; \
+	VPORQ.BCST        P(3), Z4, Z4; \
+	VSUBPD.BCST       P(4), Z4, Z4; /* k */ \
+	VFMADD231PD.BCST  P(18), Z4, Z3; \
+	VSUBPD            Z3, Z7, Z7; \
+	VSUBPD            Z6, Z7, Z7; \
+	VFMSUB132PD.BCST  P(17), Z7, Z4; /* ln */ \
+	VMULPD            Z24, Z4, Z5; \
+	VMAXPD.BCST       P(19), Z5, Z5; \
+	VMINPD.BCST       P(20), Z5, Z5; /* y */ \
+	VBROADCASTSD      P(21), Z7; \
+	VMOVAPD           Z7, Z4; \
+	VFMADD231PD.BCST  E(2), Z5, Z4; /* n */ \
+	VSUBPD            Z7, Z4, Z7; \
+	VFMADD231PD.BCST  E(4), Z7, Z5; \
+	VFMADD231PD.BCST  E(5), Z7, Z5; /* x */ \
+	VMULPD            Z5, Z5, Z3; \
+	VBROADCASTSD      E(8), Z6; \
+	VBROADCASTSD      E(7), Z8; \
+	VFMADD213PD.BCST  E(10), Z3, Z6; \
+	VFMADD213PD.BCST  E(9), Z3, Z8; \
+	VFMADD213PD.BCST  E(12), Z3, Z6; \
+	VFMADD213PD.BCST  E(11), Z3, Z8; \
+	VFMADD213PD.BCST  E(14), Z3, Z6; \
+	VFMADD213PD.BCST  E(13), Z3, Z8; \
+	VFMADD213PD.BCST  E(16), Z3, Z6; \
+	VFMADD213PD.BCST  E(15), Z3, Z8; \
+	VFMADD231PD       Z5, Z8, Z6; \
+	VFMADD213PD       Z5, Z3, Z6; \
+	VADDPD.BCST       P(7), Z6, Z6; \
+	VPSLLQ            $52, Z4, Z4; \
+	VPADDQ            Z4, Z6, Z6; \
+	VMULPD            Z1, Z6, Z3; \
+	VMULPD            Z0, Z6, Z4; \
+	VMULPD            Z2, Z6, Z5; \
+	VFMADD231PD       Z2, Z3, Z27; \
+	VFMADD231PD       Z1, Z3, Z28; \
+	VFMADD231PD       Z2, Z4, Z29; \
+	VFMADD231PD       Z1, Z4, Z30; \
+	VFMADD231PD       Z2, Z5, Z31
+
+#define POWERSUM512(i, z, y) \
+	VEXTRACTF64X4 $1, z, Y0; \
+	VADDPD        Y0, y, Y1; \
+	POWERSUM(i, Y1, X1)
+
+// func powersAlongAVX512(r, u, d *float64, n int, tau, scale, e float64, sums *float64)
+TEXT ·powersAlongAVX512(SB), NOSPLIT, $0-64
+	MOVQ         r+0(FP), DI
+	MOVQ         u+8(FP), SI
+	MOVQ         d+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSD tau+32(FP), Z26
+	VBROADCASTSD scale+40(FP), Z25
+	VBROADCASTSD e+48(FP), Z24
+	MOVQ         sums+56(FP), BX
+	VPXORQ       Z27, Z27, Z27
+	VPXORQ       Z28, Z28, Z28
+	VPXORQ       Z29, Z29, Z29
+	VPXORQ       Z30, Z30, Z30
+	VPXORQ       Z31, Z31, Z31
+	SUBQ         $8, CX
+	JLT          powersRest512
+
+powersEight:
+	VMOVUPD (SI), Z0
+	VMOVUPD (DX), Z1
+	POWERS512
+	VMOVUPD Z6, (DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DX
+	ADDQ    $64, DI
+	SUBQ    $8, CX
+	JGE     powersEight
+
+powersRest512:
+	ADDQ      $8, CX
+	JEQ       powersDone512
+	MOVL      $1, AX
+	SHLL      CX, AX
+	DECL      AX
+	KMOVB     AX, K1
+	VMOVUPD.Z (SI), K1, Z0
+	VMOVUPD.Z (DX), K1, Z1
+	POWERS512
+	VMOVUPD   Z6, K1, (DI)
+
+powersDone512:
+	POWERSUM512(0, Z27, Y27)
+	POWERSUM512(1, Z28, Y28)
+	POWERSUM512(2, Z29, Y29)
+	POWERSUM512(3, Z30, Y30)
+	POWERSUM512(4, Z31, Y31)
+	VZEROUPPER
+	RET

@@ -204,6 +204,12 @@ func kernelTable[T Float]() []kernel[T] {
 			kernel[T]{"addRowSums", makeRowSums[T], func(o *operands[T]) {
 				AddRowSums(as64(o.y), o.int16s, o.n)
 			}},
+			kernel[T]{"powersAlong", makePowers[T], func(o *operands[T]) {
+				var s PowerSums
+				PowersAlong(&s, as64(o.z), as64(o.x), as64(o.y), float64(o.a), float64(o.t),
+					o.da)
+				o.d = append(o.d[:0], s.VD, s.VV, s.DU, s.DD, s.VU)
+			}},
 			kernel[T]{"nextLE", makeNext[T], func(o *operands[T]) {
 				o.sum = T(NextLE(as64(o.y), o.n,
 					float64(o.t)))
@@ -272,6 +278,19 @@ func makeExp[T Float](g *generator[T], n int) *operands[T] {
 	if g.mode == 0 {
 		for i := range o.x {
 			o.x[i] *= [...]T{1, 30, 110, 750}[i%4]
+		}
+	}
+	return o
+}
+
+// makePowers has points of a segment of any size, exponents up to 40 and, in mode 0, powers beyond
+// both bounds.
+func makePowers[T Float](g *generator[T], n int) *operands[T] {
+	o := &operands[T]{x: g.floats(n), y: g.floats(n), z: g.floats(n), a: T(g.rng.Float64()),
+		t: T(0.01 + g.rng.Float64()), da: 40 * g.rng.Float64()}
+	if g.mode == 0 {
+		for i := range o.x {
+			o.x[i] *= [...]T{1, 1e-8, 1e18, 0}[i%4]
 		}
 	}
 	return o

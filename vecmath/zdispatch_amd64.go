@@ -565,6 +565,19 @@ func exp[T Float](dst, x *T, n int) {
 }
 
 //go:nosplit
+func powersAlong(r, u, d *float64, n int, tau, scale, e float64, sums *float64) {
+	switch active {
+	case AVX512:
+		powersAlongAVX512(r, u, d, n, tau, scale, e, sums)
+		return
+	case AVX2:
+		powersAlongAVX2(r, u, d, n, tau, scale, e, sums)
+		return
+	}
+	powersAlongGeneric(unsafe.Slice(r, n), unsafe.Slice(u, n), unsafe.Slice(d, n), tau, scale, e, unsafe.Slice(sums, 5))
+}
+
+//go:nosplit
 func addScaledNext(s *float64, e float64, row *float64, n, from int, thr float64) int {
 	switch active {
 	case AVX512:

@@ -390,6 +390,10 @@ func exp[T Float](dst, x *T, n int) {
 	expGeneric(unsafe.Slice(dst, n), unsafe.Slice(x, n))
 }
 
+func powersAlong(r, u, d *float64, n int, tau, scale, e float64, sums *float64) {
+	powersAlongGeneric(unsafe.Slice(r, n), unsafe.Slice(u, n), unsafe.Slice(d, n), tau, scale, e, unsafe.Slice(sums, 5))
+}
+
 func sinCos[T Float](sin, cos, x *T, n int, scale float64) {
 	sinCosGeneric(unsafe.Slice(sin, n), unsafe.Slice(cos, n), unsafe.Slice(x, n), scale)
 }

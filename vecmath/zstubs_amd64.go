@@ -349,6 +349,12 @@ func expAVX2F32(dst, x *float32, n int)
 //go:noescape
 func expAVX2F64(dst, x *float64, n int)
 
+//go:noescape
+func powersAlongAVX512(r, u, d *float64, n int, tau, scale, e float64, sums *float64)
+
+//go:noescape
+func powersAlongAVX2(r, u, d *float64, n int, tau, scale, e float64, sums *float64)
+
 // sinCos wants n to be a multiple of 4.
 //
 //go:noescape

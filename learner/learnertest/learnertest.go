@@ -470,8 +470,8 @@ func (s *suite[T]) restores(t *testing.T, l, twin learner.Learner[T]) {
 	}
 }
 
-// refuses: a State that does not fit changes nothing; that of a new learner fits. Scalars that the
-// Entry calls Optional may be missing.
+// refuses: a State that does not fit changes nothing; that of a new learner fits. Scalars and
+// tensors that the Entry calls Optional may be missing.
 func (s *suite[T]) refuses(t *testing.T, l learner.Learner[T]) {
 	t.Helper()
 	empty := s.fresh(t, nil)
@@ -505,12 +505,14 @@ func (s *suite[T]) refuses(t *testing.T, l learner.Learner[T]) {
 			learner.Tensor{Name: "foreign", Shape: []int{1}, Data: []float64{1}})
 	})
 	for i, x := range good.Tensors {
-		refused("without tensor ", x.Name, func(st *learner.State) {
-			st.Tensors = slices.Delete(st.Tensors, i, i+1)
-		})
-		refused("renamed tensor ", x.Name, func(st *learner.State) {
-			st.Tensors[i].Name = "foreign"
-		})
+		if !s.optional(x.Name) {
+			refused("without tensor ", x.Name, func(st *learner.State) {
+				st.Tensors = slices.Delete(st.Tensors, i, i+1)
+			})
+			refused("renamed tensor ", x.Name, func(st *learner.State) {
+				st.Tensors[i].Name = "foreign"
+			})
+		}
 		refused("another type in tensor ", x.Name, func(st *learner.State) {
 			st.Tensors[i].Data = make([]int8, reflect.ValueOf(x.Data).Len())
 		})
@@ -535,11 +537,29 @@ func (s *suite[T]) refuses(t *testing.T, l learner.Learner[T]) {
 		refused("without counter ", k, func(st *learner.State) { delete(st.Counters, k) })
 	}
 	for k := range good.Scalars {
-		if !slices.Contains(s.entry.Optional, k) {
+		if !s.optional(k) {
 			refused("without scalar ", k, func(st *learner.State) { delete(st.Scalars, k) })
 		}
 		refused("NaN in scalar ", k, func(st *learner.State) { st.Scalars[k] = math.NaN() })
 	}
+}
+
+// optional reports whether the part of a State may be missing: by the Entry, or by that of the base
+// where it belongs to a learner within another, as in member0.w.
+func (s *suite[T]) optional(part string) bool {
+	if slices.Contains(s.entry.Optional, part) {
+		return true
+	}
+	_, within, ok := strings.Cut(part, ".")
+	var settings struct {
+		Base string `json:"base"`
+	}
+	if text, err := json.Marshal(s.config); !ok || err != nil ||
+		json.Unmarshal(text, &settings) != nil {
+		return false
+	}
+	base, err := learner.Lookup(settings.Base)
+	return err == nil && slices.Contains(base.Optional, within)
 }
 
 // names reports whether err, of a State, begins with the learner's name and has that of the part

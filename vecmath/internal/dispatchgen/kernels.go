@@ -311,6 +311,12 @@ var kernels = []kernel{
 		forms: "AVX512 AVX2 NEON", nosplit: both,
 	},
 	{
+		name:    "powersAlong",
+		params:  "r, u, d *float64, n int, tau, scale, e float64, sums *float64",
+		generic: "r[n], u[n], d[n], tau, scale, e, sums[5]",
+		forms:   "AVX512 AVX2", nosplit: "amd64",
+	},
+	{
 		name: "sinCos", params: "sin, cos, x *T, n int, scale float64",
 		generic: "sin[n], cos[n], x[n], scale",
 		forms:   "AVX512=AVX2 AVX2", byHand: "amd64",
