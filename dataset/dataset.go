@@ -181,7 +181,8 @@ type Options struct {
 	// are scaled by it. nil: none.
 	Scaled *Scaling
 	// PrepareByHand leaves it to the caller of Stream.Next to call Stream.Prepare, so that Info
-	// knows no more than the rows that were used.
+	// knows no more than the rows that were used; or it leaves scaling, and missing values, which
+	// are NaN until then, to a [Preparer], or of Load to [Data.Prepared].
 	PrepareByHand bool
 	// Columns is the number of columns of a csv row, the label included, at least 2.
 	Columns int
@@ -281,6 +282,10 @@ type Info struct {
 	Scale   float64 // all values were divided by this ("max"); else 1
 	// Scaling is what is known of the features' scale, nil if nothing is asked. It is the caller's.
 	Scaling *Scaling
+	// Words says that features have names that are no columns', as texts have, and Lead how many
+	// columns of numbers stand before these.
+	Words bool
+	Lead  int
 
 	Bytes     int64 // uncompressed
 	InputRead int64 // bytes taken from the files so far, compressed as they are

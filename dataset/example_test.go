@@ -231,7 +231,7 @@ func ExamplePreparer() {
 		Val: []float64{2, 2}, Y: []float64{1}}
 	for _, o := range []dataset.Options{{Bias: "append"}, {Bias: "append", Normalize: "unit"}} {
 		var p *dataset.Preparer[float64]
-		p, err := dataset.NewPreparer[float64](o)
+		p, err := dataset.NewPreparer[float64](o, dataset.Info{})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -90,9 +90,9 @@ func (s *Stream[T]) load() (*Data[T], error) {
 		d.Block.Dim = d.Info.Dim
 		d.Block.MarkChecked()
 	}
-	if s.cfg.learns() {
-		s.scaleWhole(&d.Block)
-		d.Info.MaxNorm, d.Info.Scaling = s.info.MaxNorm, s.after.known
+	if s.cfg.learns() && !s.cfg.PrepareByHand {
+		d.Info.MaxNorm = math.Sqrt(s.after.whole(s.cfg.method, &d.Block))
+		d.Info.Scaling = s.after.known
 	}
 	if s.cfg.Normalize == "max" && s.cfg.Scale == 0 {
 		if err := d.divideByLongest(); err != nil {

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -73,27 +72,38 @@ func (f *finishing[T]) rows(b *engine.Block[T], lo, hi int) (most float64) {
 	return most
 }
 
-// setFinishing takes from the parsers what must come behind the scaling.
-func (s *Stream[T]) setFinishing() {
-	c := s.cfg
+// setMethod settles how the values of files of f are scaled as far as they were seen.
+func (c *config) setMethod(f *format.Format) {
 	if c.method = c.Scaling; c.method == "none" && c.Scaled == nil {
 		c.method = ""
 	}
 	// a mean stands for values that are missing
-	if c.method == "" && c.Scaled == nil && s.p.Format.Takes("Missing") &&
+	if c.method == "" && c.Scaled == nil && f.Takes("Missing") &&
 		(c.Missing == "mean" || c.Missing == "indicator") {
 		c.method = "none"
 	}
-	if !c.scales() {
-		return
-	}
-	s.after = finishing[T]{bias: c.bias, lead: s.layout.Lead, words: s.layout.Lead > 0 ||
-		s.layout.Words && format.Lookup(s.info.Kind).HasColumns(), unit: s.p.Unit, scale: s.p.Scale}
-	s.p.Unit, s.p.Scale, s.p.KeepDiv = false, 0, false
+}
+
+// finish begins what is done to examples of which in is known.
+func finish[T engine.Float](c *config, in *Info, unit bool, scale float64) finishing[T] {
+	f := finishing[T]{bias: c.bias, lead: in.Lead, words: in.Lead > 0 ||
+		in.Words && format.Lookup(in.Kind).HasColumns(), unit: unit, scale: scale}
 	if !c.learns() {
-		s.after.by = c.Scaled
+		f.by = c.Scaled
 	} else if c.Scaled != nil {
-		s.after.known = c.Scaled.Clone()
+		f.known = c.Scaled.Clone()
+	}
+	return f
+}
+
+// setFinishing takes from the parsers what must come behind the scaling.
+func (s *Stream[T]) setFinishing() {
+	c := s.cfg
+	c.setMethod(s.p.Format)
+	s.info.Words, s.info.Lead = s.layout.Words, s.layout.Lead
+	if c.scales() {
+		s.after = finish[T](c, &s.info, s.p.Unit, s.p.Scale)
+		s.p.Unit, s.p.Scale, s.p.KeepDiv = false, 0, false
 	}
 }
 
@@ -118,19 +128,23 @@ func (s *Stream[T]) Prepare(lo, hi int) {
 
 // learnScale scales examples by what was seen up to and with each.
 func (s *Stream[T]) learnScale(b *engine.Block[T], lo, hi int) {
-	f := &s.after
-	if f.known == nil {
-		f.known = &format.Scaling{Method: s.cfg.method, Columns: b.Dense() || f.words}
-	}
-	s.maxSq = max(s.maxSq, f.rows(b, lo, hi))
+	s.after.begin(s.cfg.method, b)
+	s.maxSq = max(s.maxSq, s.after.rows(b, lo, hi))
 }
 
-// scaleWhole scales all examples by what is known of all of them.
-func (s *Stream[T]) scaleWhole(b *engine.Block[T]) {
-	f := &s.after
+// begin knows nothing yet of the features of examples like those of b.
+func (f *finishing[T]) begin(method string, b *engine.Block[T]) {
+	if f.known == nil && method != "" {
+		f.known = &format.Scaling{Method: method, Columns: b.Dense() || f.words}
+	}
+}
+
+// whole scales all examples by what is known of all of them, and returns the largest sum of
+// squares.
+func (f *finishing[T]) whole(method string, b *engine.Block[T]) float64 {
+	f.begin(method, b)
 	f.only = true
-	s.learnScale(b, 0, b.Len())
+	f.rows(b, 0, b.Len())
 	f.only, f.by = false, f.known
-	s.maxSq = f.rows(b, 0, b.Len())
-	s.info.MaxNorm = math.Sqrt(s.maxSq)
+	return f.rows(b, 0, b.Len())
 }

@@ -162,11 +162,9 @@ func (c *Contest) predictors(env Env) (jobs []*Job, err error) {
 				"models 1 and %d are of %s and %s", i+2, jobs[0].precision, j.precision)
 		}
 		jobs[0].data.Dim = max(o.Dim, first.Dim) // of features beyond, readers only count
-		o.Bias, o.BiasValue, o.Normalize, o.Scale, o.Dim = first.Bias, first.BiasValue,
-			first.Normalize, first.Scale, first.Dim
-		if !reflect.DeepEqual(o, first) {
+		if o.Dim = first.Dim; !reflect.DeepEqual(unprepared(o), unprepared(first)) {
 			return nil, newError(ErrModel, "Train them on files of one kind, with the same labels.",
-				"models 1 and %d read examples differently: other labels, columns or scales", i+2)
+				"models 1 and %d read examples differently: other labels or columns", i+2)
 		}
 	}
 	jobs[0].data.OnBad, jobs[0].data.OnWarn = observer.BadRow, observer.Odd

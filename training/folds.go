@@ -203,8 +203,8 @@ func (f *folding[T]) read(ctx context.Context, jobs []*Job) (of []int, err error
 	first := *jobs[0]
 	for _, p := range f.preps {
 		undivided := *p
-		if p.normalize == "max" {
-			undivided.normalize = ""
+		if p.options.Normalize == "max" {
+			undivided.options.Normalize = ""
 		}
 		in.preps = append(in.preps, &undivided)
 	}
@@ -258,7 +258,7 @@ func (f *folding[T]) at(o *Options, p *preparation[T], k int) (*split[T], error)
 	p.data.Gather(&s.train.Block, train)
 	p.data.Gather(&s.test.Block, test)
 	s.train.Info.Rows, s.test.Info.Rows = len(train), len(test)
-	if p.normalize == "max" {
+	if p.options.Normalize == "max" {
 		longest := math.Sqrt(learner.MaxSumSq(&s.train.Block, 0))
 		if longest == 0 { // nothing to divide
 			longest = 1

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"time"
 
@@ -21,19 +22,20 @@ import (
 
 // preparation is a way of preparing the examples that are read, and what came of it.
 type preparation[T engine.Float] struct {
-	bias, normalize string
-	value, scale    float64              // of the bias, and of normalize max
-	prep            *dataset.Preparer[T] // nil: as they are read
-	data            *dataset.Data[T]     // all of them; nil of a stream
-	mem             *eval.Memory[T]      // over data
-	block           *engine.Block[T]     // the next ones
+	options dataset.Options      // by which it is made
+	of      *preparation[T]      // which it goes on from, and is scaled already; nil: as read
+	prep    *dataset.Preparer[T] // nil: as they are read
+	data    *dataset.Data[T]     // all of them; nil of a stream
+	mem     *eval.Memory[T]      // over data
+	block   *engine.Block[T]     // the next ones
 }
 
 // reading is one pass over the examples.
 type reading[T engine.Float] struct {
 	preps []*preparation[T]
-	jobs  []*Job         // all of them
-	raw   eval.Source[T] // nil: in memory
+	steps []*preparation[T] // preps, behind those that they go on from
+	jobs  []*Job            // all of them
+	raw   eval.Source[T]    // nil: in memory
 	found func() dataset.Info
 	total int64 // examples; 0: not known
 	done  func()
@@ -42,32 +44,44 @@ type reading[T engine.Float] struct {
 // ways returns the distinct preparations of jobs, and the number of each job's.
 func ways[T engine.Float](jobs []*Job) (preps []*preparation[T], of []int) {
 	for _, j := range jobs {
-		o := &j.data
+		o := preparing(&j.data)
 		at := slices.IndexFunc(preps, func(p *preparation[T]) bool {
-			return p.bias == o.Bias && p.normalize == o.Normalize && p.value == o.BiasValue &&
-				p.scale == o.Scale
+			return reflect.DeepEqual(p.options, o)
 		})
 		if at < 0 {
 			at = len(preps)
-			preps = append(preps, &preparation[T]{bias: o.Bias, normalize: o.Normalize,
-				value: o.BiasValue, scale: o.Scale})
+			preps = append(preps, &preparation[T]{options: o})
 		}
 		of = append(of, at)
 	}
 	return preps, of
 }
 
-// options are those by which one of the preparations is made.
-func (p *preparation[T]) options() dataset.Options {
-	return dataset.Options{Bias: p.bias, BiasValue: p.value, Normalize: p.normalize,
-		Scale: p.scale}
+// preparing are the options of o by which examples are prepared that have been read.
+func preparing(o *dataset.Options) dataset.Options {
+	return dataset.Options{Scaling: o.Scaling, Scaled: o.Scaled, Missing: o.Missing, Bias: o.Bias,
+		BiasValue: o.BiasValue, Normalize: o.Normalize, Scale: o.Scale}
+}
+
+// leavesValues reports whether preparing by o scales nothing and fills in nothing.
+func leavesValues(o *dataset.Options) bool {
+	return o.Scaled == nil && (o.Scaling == "" || o.Scaling == "none") &&
+		(o.Missing == "" || o.Missing == "error")
+}
+
+// unprepared are the options that read examples for any preparation: sameReading doesn't look at
+// them.
+func unprepared(o dataset.Options) dataset.Options {
+	o.Scaling, o.Scaled, o.PrepareByHand = "", nil, true
+	o.Bias, o.BiasValue, o.Normalize, o.Scale = "", 0, "", 0
+	return o
 }
 
 // open begins to read what the jobs learn, all of it at once where inMemory.
 func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
 	o := j.data
 	if len(r.preps) > 1 {
-		o.Bias, o.BiasValue, o.Normalize, o.Scale = "", 0, "", 0
+		o = unprepared(o)
 	}
 	if inMemory {
 		data, err := await(ctx, func() (*dataset.Data[T], error) {
@@ -80,14 +94,21 @@ func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
 			return err
 		}
 		r.settle(data.Info)
-		for _, p := range r.preps {
-			if p.data = data; len(r.preps) > 1 {
-				if p.data, err = data.Prepared(p.options()); err != nil {
+		for _, p := range r.steps {
+			p.data = data
+			if p.of != nil {
+				p.data = p.of.data
+			}
+			if len(r.preps) > 1 {
+				if p.data, err = p.data.Prepared(p.options); err != nil {
 					return err
 				}
 			}
-			p.mem = memoryOf(p.data)
 		}
+		for _, p := range r.preps {
+			p.mem, p.of = memoryOf(p.data), nil
+		}
+		r.steps = nil
 		r.total, r.done = int64(data.Info.Rows), func() {}
 		r.found = func() dataset.Info { return data.Info }
 		return nil
@@ -97,9 +118,9 @@ func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
 		return err
 	}
 	r.settle(s.Info())
-	for _, p := range r.preps {
+	for _, p := range r.steps {
 		if len(r.preps) > 1 {
-			if p.prep, err = dataset.NewPreparer[T](p.options()); err != nil {
+			if p.prep, err = dataset.NewPreparer[T](p.options, s.Info()); err != nil {
 				done()
 				return err
 			}
@@ -115,12 +136,33 @@ func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
 // settle takes from the examples' format what the preparations, and the jobs, left to it.
 func (r *reading[T]) settle(info dataset.Info) {
 	for _, p := range r.preps {
-		o := p.options().For(info.Kind)
-		p.bias, p.normalize = o.Bias, o.Normalize
+		p.options = p.options.For(info.Kind)
 	}
+	r.chain()
 	for _, j := range r.jobs {
 		j.settle(info)
 	}
+}
+
+// chain has preparations that scale alike go on from one that scales and does no more.
+func (r *reading[T]) chain() {
+	for _, p := range r.preps {
+		if len(r.preps) == 1 || leavesValues(&p.options) {
+			continue
+		}
+		o := dataset.Options{Scaling: p.options.Scaling, Scaled: p.options.Scaled,
+			Missing: p.options.Missing}
+		at := slices.IndexFunc(r.steps, func(q *preparation[T]) bool {
+			return reflect.DeepEqual(q.options, o)
+		})
+		if at < 0 {
+			at = len(r.steps)
+			r.steps = append(r.steps, &preparation[T]{options: o})
+		}
+		p.of = r.steps[at]
+		p.options.Scaling, p.options.Scaled, p.options.Missing = "", nil, ""
+	}
+	r.steps = append(r.steps, r.preps...)
 }
 
 // shuffle has the pass take the examples in the order of a run's first one, if a job's is a fresh
@@ -151,9 +193,12 @@ func (r *reading[T]) next() (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, p := range r.preps {
-		if p.block = b; p.prep != nil {
-			p.block = p.prep.Block(b)
+	for _, p := range r.steps {
+		if p.block = b; p.of != nil {
+			p.block = p.of.block
+		}
+		if p.prep != nil {
+			p.block = p.prep.Block(p.block)
 		}
 	}
 	return b.Len(), nil
@@ -164,6 +209,8 @@ func (r *reading[T]) info(p *preparation[T]) dataset.Info {
 	switch {
 	case p.data != nil:
 		return p.data.Info
+	case p.of != nil:
+		return p.prep.Info(p.of.prep.Info(r.found()))
 	case p.prep != nil:
 		return p.prep.Info(r.found())
 	}

@@ -84,8 +84,9 @@ type Tuned struct {
 }
 
 // Tune finds the best of several settings: Options that may differ in the learner, its settings,
-// Seed, Bias, Normalize and Rho. Of all else, the files among it, those of the first count. All are
-// judged on the same examples, which are read once; each is learned by one worker at a time.
+// Seed, Scale, Bias, Normalize and Rho. Of all else, the files among it, those of the first count.
+// All are judged on the same examples, which are read once; each is learned by one worker at a
+// time.
 //
 // By Progressive all settings learn side by side in one pass, which a stream of any length will do
 // for, and standard input too. Epochs then count for the model that is written, and learners that
@@ -201,7 +202,7 @@ func rivalsOf(settings []Options, env Env, here int) ([]*Job, error) {
 
 // sameReading reports whether two Data differ in nothing but what a Preparer does.
 func sameReading(a, b Data) bool {
-	a.Bias, a.Normalize = b.Bias, b.Normalize
+	a.Scale, a.Bias, a.Normalize = b.Scale, b.Bias, b.Normalize
 	return reflect.DeepEqual(a, b)
 }
 

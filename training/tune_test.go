@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
 )
@@ -106,6 +108,89 @@ func TestTune(t *testing.T) {
 		if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
 			t.Errorf("shuffled %v: the best one's model is not that of its run (%v)", shuffle, err)
 		}
+	}
+}
+
+// TestTuneScales: settings of the data, of columns with texts and values that are missing, are
+// judged of one reading as runs of their own are, in a stream, in memory and by folds; the best
+// one's model is that of its run, to the byte.
+func TestTuneScales(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("size,job,age,label\n")
+	r := rand.New(engine.NewRand(3, 0))
+	for range 700 {
+		x, age, job, size := r.Float64(), r.Float64(), "clerk", "?"
+		if x > 0.1 {
+			size = fmt.Sprintf("%.5g", 1000*x)
+		}
+		if age > 0.6 {
+			job = "smith"
+		}
+		fmt.Fprintf(&text, "%s,%s,%.3g,%v\n", size, job, age, x+age > 1)
+	}
+	file := filepath.Join(t.TempDir(), "people.csv")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		epochs int // 0: in memory
+		by     string
+	}{{1, training.Progressive}, {0, training.Progressive}, {0, training.ByFolds}} {
+		var settings []training.Options
+		for _, scale := range []string{"auto", "none", "maxabs"} {
+			for _, normalize := range []string{"none", "unit", "max"} {
+				if normalize != "max" || c.epochs == 0 {
+					settings = append(settings, training.Options{Learner: "pa", Epochs: c.epochs,
+						Files: []string{file}, Data: training.Data{Scale: scale, Missing: "mean",
+							Normalize: normalize}})
+				}
+			}
+		}
+		judgedAlone(t, settings, c.by)
+	}
+}
+
+// judgedAlone compares what Tune says of settings with what they come to alone.
+func judgedAlone(t *testing.T, settings []training.Options, by string) {
+	t.Helper()
+	ctx := context.Background()
+	best, alone := filepath.Join(t.TempDir(), "best"), filepath.Join(t.TempDir(), "alone")
+	settings[0].Model = best
+	tuned, err := training.Tune(ctx, settings, training.TuneOptions{By: by}, training.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range settings {
+		tried := tuned.Tried[i]
+		if o.Model = ""; by == training.ByFolds {
+			cv, err := training.CrossValidate(ctx, o, training.Folds{}, training.Env{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cv.Errors != tried.Errors {
+				t.Errorf("%+v: %d errors, alone %d", o.Data, tried.Errors, cv.Errors)
+			}
+			continue
+		}
+		if i == tuned.Best {
+			o.Model = alone
+		}
+		run, err := training.Run(ctx, o, training.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run.Counts.Errors != tried.Errors || run.Counts.Examples != tried.Examples {
+			t.Errorf("%+v: %d errors of %d, alone %d of %d", o.Data, tried.Errors, tried.Examples,
+				run.Counts.Errors, run.Counts.Examples)
+		}
+	}
+	if by == training.ByFolds {
+		return
+	}
+	a, errA := os.ReadFile(best)
+	b, errB := os.ReadFile(alone)
+	if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
+		t.Errorf("the best one's model is not that of its run (%v)", err)
 	}
 }
 

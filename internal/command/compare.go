@@ -168,11 +168,9 @@ func (c *comparer) settings(fs *pflag.FlagSet, args []string) (list []training.O
 	var common []string
 	fs.Visit(func(f *pflag.Flag) {
 		if f.Name != "spec" && !slices.Contains(notRepeated, f.Name) {
-			value := f.Value.String()
-			if l, ok := f.Value.(pflag.SliceValue); ok {
-				value = strings.Join(l.GetSlice(), ",")
+			for _, value := range texts(f) {
+				common = append(common, "--"+f.Name+"="+value)
 			}
-			common = append(common, "--"+f.Name+"="+value)
 		}
 	})
 	for i, spec := range c.specs {

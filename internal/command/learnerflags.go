@@ -32,6 +32,7 @@ type setting struct {
 	// words that are no values of the setting, and where they go: the flag is another's too
 	words []string
 	word  *string
+	rest  string // the word without
 }
 
 func (s *setting) String() string {
@@ -50,11 +51,29 @@ func (s *setting) Set(text string) error {
 	return nil
 }
 
+// reset takes back what was given.
+func (s *setting) reset() {
+	if s.text = ""; s.word != nil {
+		*s.word = s.rest
+	}
+}
+
+// given returns all that was given.
+func (s *setting) given() (texts []string) {
+	if s.word != nil && *s.word != s.rest {
+		texts = append(texts, *s.word)
+	}
+	if s.text != "" || len(texts) == 0 {
+		texts = append(texts, s.String())
+	}
+	return texts
+}
+
 // share has words that are given for a learners' flag go to another place. The flag may be given
 // twice, for both.
 func (l *learnerFlags) share(flag string, word *string, help string, words ...string) {
 	s, f := l.text[flag], l.fs.Lookup(flag)
-	s.words, s.word = words, word
+	s.words, s.word, s.rest = words, word, *word
 	s.typ = strings.Join(words, "|") + "|" + s.typ
 	f.Usage = help + "\n" + f.Usage
 }

@@ -23,7 +23,7 @@ var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba
 	"margin-svm", "latency", "mem-budget", "any-format", "model", "drift", "on-drift",
 	"drift-keep", "drift-members", "drift-recent", "resume",
 	"metrics", "window", "fading", "delay", "id-col", "wait-max", "wait-bytes", "calibrate",
-	"html", "threshold", "shard", "trace", "rows",
+	"html", "threshold", "shard", "trace", "rows", "replay",
 	"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "exectrace", "pprof-addr"}
 
 // notRepeated are flags that say nothing of what is learned: a command line that repeats a setting
@@ -198,11 +198,9 @@ func (t *trainer) repeated(also [][2]string, args []string) string {
 			slices.Contains(notRepeated, f.Name) || given(f.Name) {
 			return
 		}
-		value := here.Value.String()
-		if list, ok := here.Value.(pflag.SliceValue); ok {
-			value = strings.Join(list.GetSlice(), ",")
+		for _, value := range texts(here) {
+			add(f.Name, value)
 		}
-		add(f.Name, value)
 	})
 	for _, a := range also {
 		add(a[0], a[1])
@@ -211,6 +209,20 @@ func (t *trainer) repeated(also [][2]string, args []string) string {
 		words = append(words, quoted(name))
 	}
 	return strings.Join(words, " ")
+}
+
+// texts are what was given for a flag, as often as it must be given again.
+func texts(f *pflag.Flag) []string {
+	switch v := f.Value.(type) {
+	case *setting:
+		return v.given()
+	case pflag.SliceValue:
+		if strings.HasSuffix(v.(pflag.Value).Type(), "Array") { // whose texts may have commas
+			return v.GetSlice()
+		}
+		return []string{strings.Join(v.GetSlice(), ",")}
+	}
+	return []string{f.Value.String()}
 }
 
 // quoted is a word of a shell's command line.

@@ -68,7 +68,8 @@ type axis struct {
 }
 
 // otherAxes are the flags that can be tuned beside the settings of learners.
-var otherAxes = []string{"learner", "bias", "normalize", "rho", "soft-delta", "epochs", "seed"}
+var otherAxes = []string{"learner", "scale", "bias", "normalize", "rho", "soft-delta", "epochs",
+	"seed"}
 
 // mostSettings is more than any machine learns side by side.
 const mostSettings = 4096
@@ -370,6 +371,9 @@ func (t *tuner) ownAxes(fs *pflag.FlagSet) error {
 func (t *tuner) settingsAt(fs *pflag.FlagSet, args []string) (list []training.Options, err error) {
 	for _, p := range t.points {
 		for i, a := range t.axes {
+			if s, ok := fs.Lookup(a.flag).Value.(*setting); ok {
+				s.reset()
+			}
 			if err := fs.Set(a.flag, p[i]); err != nil {
 				return nil, flagError(t.cmd, err)
 			}
