@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -308,6 +309,7 @@ func TestResumeRefused(t *testing.T) {
 
 // messages is a source of rows, one a message, whose place is the number of the next one.
 type messages struct {
+	mu   sync.Mutex // place is asked for while Read goes on
 	rows []string
 	at   int   // the next one
 	ends []int // bytes given after each since the beginning
@@ -315,6 +317,8 @@ type messages struct {
 }
 
 func (m *messages) Read(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.at == len(m.rows) {
 		return 0, io.EOF
 	}
@@ -331,6 +335,8 @@ func (m *messages) Read(p []byte) (int, error) {
 }
 
 func (m *messages) place(n int64) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	k, there := slices.BinarySearch(m.ends, int(n))
 	if !there {
 		panic(fmt.Sprint(n, " is the end of no message"))
