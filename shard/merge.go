@@ -66,9 +66,10 @@ type Merged struct {
 //
 // Errors are a training.Error of kind ErrModel, and wrap learner.ErrParts where row shards are
 // missing or come twice, ErrForeign where a model is of other settings, preparation or row shards
-// than the first, or went on from another one, and learner.ErrPrior where posteriors can't be
-// merged; or they are those of package model. Nothing is written then. Cost: O(d^3) a model with a
-// full covariance of d features. Memory: that of log2 n models; each file is read twice.
+// than the first, or went on from another one, learner.ErrPrior where posteriors can't be merged,
+// and learner.ErrConfig where weights can't be averaged; or they are those of package model.
+// Nothing is written then. Cost: O(d^3) a model with a full covariance of d features. Memory: that
+// of log2 n models; each file is read twice.
 func Merge(ctx context.Context, m Merging) (*Merged, error) {
 	g, err := gather(ctx, &m)
 	if err != nil {
@@ -418,7 +419,8 @@ func (m *merger[T]) posterior() (learner.Learner[T], error) {
 func (m *merger[T]) mixed() (learner.Learner[T], error) {
 	if !m.config.Traits().Mixes {
 		return nil, refused("Learners that can: "+strings.Join(Mixable(), ", ")+".",
-			"%s: %s has no weights to be averaged: %w", m.files[0], m.first.Learner, ErrForeign)
+			"%s: %s has no weights to be averaged: %w", m.files[0], m.first.Learner,
+			learner.ErrConfig)
 	}
 	restore := func(name string, one *model.Model, err error) (learner.Learner[T], error) {
 		if err != nil {
@@ -462,9 +464,15 @@ func (m *merger[T]) mixed() (learner.Learner[T], error) {
 }
 
 // Mixable returns the names of the learners whose weights can be averaged as they are by default.
-func Mixable() (names []string) {
+func Mixable() []string { return that(func(t learner.Traits) bool { return t.Mixes }) }
+
+// Mergeable returns the names of the learners with a posterior that can be merged.
+func Mergeable() []string { return that(func(t learner.Traits) bool { return t.Merges }) }
+
+// that returns the names of the learners whose traits by default are such.
+func that(are func(learner.Traits) bool) (names []string) {
 	for _, name := range learner.Names() {
-		if e, err := learner.Lookup(name); err == nil && e.Config().Traits().Mixes {
+		if e, err := learner.Lookup(name); err == nil && are(e.Config().Traits()) {
 			names = append(names, name)
 		}
 	}

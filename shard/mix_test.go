@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/training"
@@ -164,7 +165,7 @@ func TestMixWrong(t *testing.T) {
 	o := training.Options{Learner: "adf", Files: []string{rows(t, dir, 100, 1, false)}}
 	_, err := shard.Mix(t.Context(), shard.Mixing{Options: o, Shards: 2, Rounds: 1, Workers: 1},
 		training.Env{})
-	if !errors.Is(err, shard.ErrForeign) || !strings.Contains(err.Error(), "has no weights") {
+	if !errors.Is(err, learner.ErrConfig) || !strings.Contains(err.Error(), "has no weights") {
 		t.Errorf("adf: %v", err)
 	}
 	o.Learner = "pa"

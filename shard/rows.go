@@ -94,12 +94,14 @@ func Mix(ctx context.Context, m Mixing, env training.Env) (*Merged, error) {
 		if round == m.Rounds {
 			return done, nil
 		}
-		o = goingOn(o, to)
+		o = NextRound(o, to)
 	}
 }
 
-// goingOn returns o for a run that goes on from a model, which has the rest.
-func goingOn(o training.Options, from string) training.Options {
+// NextRound returns the options of a shard's run in the rounds behind the first, which goes on from
+// the file of a model that was mixed: that has the learner, its settings and how examples are
+// prepared, and the rest is of o.
+func NextRound(o training.Options, from string) training.Options {
 	o.From, o.Learner, o.Precision, o.Seed, o.Config, o.Literal = from, "", "", nil, nil, false
 	o.Settings, o.Bias, o.Normalize, o.Scale, o.Missing, o.Rho = nil, "", "", "", "", 0
 	o.HashBits, o.Interactions, o.Positive, o.Classes, o.Pairs = 0, nil, "", nil, false

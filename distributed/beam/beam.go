@@ -3,6 +3,8 @@
 // halfspace-beam is the command halfspace with it.
 //
 //	parts ─▶ reshuffled ─▶ learned, each in the folder of state ─▶ together ─▶ joined there
+//	  ▲                                                                             │
+//	  └────────────────── of the next round, where there are several ───────────────┘
 //
 // Only pieces of work go through Beam, of some hundred bytes each, which say where files are. Files
 // and state may be in buckets, which Beam's file systems reach.
@@ -37,27 +39,48 @@ import (
 )
 
 func init() { // Beam finds what a pipeline is made of by name
-	sdk.RegisterCoder(reflect.TypeFor[work.Piece](), work.Piece.Encode, work.DecodePiece)
+	sdk.RegisterCoder(reflect.TypeFor[work.Load](), work.Load.Encode, work.DecodeLoad)
 	sdk.RegisterCoder(reflect.TypeFor[work.Done](), work.Done.Encode, work.DecodeDone)
-	register.DoFn3x1[context.Context, work.Piece, func(string, work.Done), error](&learnFn{})
+	register.DoFn2x1[work.Done, func(work.Load), error](&dealFn{})
+	register.DoFn3x1[context.Context, work.Load, func(string, work.Done), error](&learnFn{})
 	register.DoFn4x1[context.Context, string, func(*work.Done) bool, func(work.Done), error](
 		&joinFn{})
 	register.Emitter2[string, work.Done]()
 	register.Emitter1[work.Done]()
+	register.Emitter1[work.Load]()
 	register.Iter1[work.Done]()
 }
 
-// learnFn learns a part.
+// dealFn deals out a round, once the one before is joined.
+type dealFn struct {
+	Loads [][]byte // work.Loads
+}
+
+// ProcessElement emits the parts.
+func (f *dealFn) ProcessElement(_ work.Done, emit func(work.Load)) error {
+	for _, text := range f.Loads {
+		l, err := work.DecodeLoad(text)
+		if err != nil {
+			return err
+		}
+		emit(l)
+	}
+	return nil
+}
+
+// learnFn learns parts.
 type learnFn struct{}
 
-// ProcessElement emits what came of the part, under the key of the whole.
-func (*learnFn) ProcessElement(ctx context.Context, p work.Piece,
+// ProcessElement emits what came of each part, under the key of the whole.
+func (*learnFn) ProcessElement(ctx context.Context, l work.Load,
 	emit func(string, work.Done)) error {
-	d, err := buckets.Learn(ctx, p)
-	if err != nil {
-		return sent(err)
+	for _, p := range l.Pieces {
+		d, err := buckets.Learn(ctx, p)
+		if err != nil {
+			return sent(err)
+		}
+		emit("", d)
 	}
-	emit("", d)
 	return nil
 }
 
@@ -121,12 +144,11 @@ type Runner struct {
 	patience time.Duration
 }
 
-// Train learns o in n parts, cut that way, in the folder, or bucket, state:
-// command.Elsewhere.Train.
-func (r *Runner) Train(ctx context.Context, way string, n int, state string, o training.Options) (
-	*command.Merged, error) {
+// Train learns o in parts: command.Elsewhere.Train.
+func (r *Runner) Train(ctx context.Context, p command.Parts, o training.Options) (*command.Merged,
+	error) {
 	to := o.Model
-	j, err := buckets.Cut(ctx, way, state, n, o)
+	j, err := buckets.Cut(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -172,9 +194,22 @@ func (r *Runner) do(ctx context.Context, j *work.Job) (work.Done, error) {
 		*jobopts.JobName = "halfspace-" + strings.ToLower(rand.Text())
 	}
 	p, s := sdk.NewPipelineWithRoot()
-	parts := sdk.Reshuffle(s, sdk.CreateList(s, j.Parts))
-	learned := sdk.GroupByKey(s, sdk.ParDo(s, &learnFn{}, parts))
-	sdk.ParDo(s, &joinFn{Whole: j.Whole.Encode()}, learned)
+	var joined sdk.PCollection // of the round before
+	for i, round := range j.Rounds() {
+		loads := round.Loads()
+		var dealt sdk.PCollection
+		if i == 0 {
+			dealt = sdk.CreateList(s, loads)
+		} else {
+			deal := &dealFn{}
+			for _, l := range loads {
+				deal.Loads = append(deal.Loads, l.Encode())
+			}
+			dealt = sdk.ParDo(s, deal, joined)
+		}
+		learned := sdk.GroupByKey(s, sdk.ParDo(s, &learnFn{}, sdk.Reshuffle(s, dealt)))
+		joined = sdk.ParDo(s, &joinFn{Whole: round.Whole.Encode()}, learned)
+	}
 	alive, end := r.watch(ctx, j)
 	_, err = sdk.Run(alive, name, p)
 	cause := context.Cause(alive)

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/shard"
@@ -24,11 +26,9 @@ type Elsewhere struct {
 	Ways []Way
 	// Flags adds the engine's own flags.
 	Flags func(fs *pflag.FlagSet)
-	// Train learns o in so many parts, cut that way, and writes the whole to o.Model. What the
-	// workers are to have of the flags is in o; state is the folder that they share. Errors that
-	// Explain has made in a worker come back as they are.
-	Train func(ctx context.Context, way string, parts int, state string, o training.Options) (
-		*Merged, error)
+	// Train learns o in parts, and writes the whole to o.Model. What the workers are to have of
+	// the flags is in o. Errors that Explain has made in a worker come back as they are.
+	Train func(ctx context.Context, p Parts, o training.Options) (*Merged, error)
 	// Tune is training.Tune of settings that are dealt out over so many parts.
 	Tune func(ctx context.Context, parts int, state string, settings []training.Options,
 		t training.TuneOptions) (*training.Tuned, error)
@@ -38,7 +38,21 @@ type Elsewhere struct {
 }
 
 // Way is one that work can be cut.
-type Way struct{ Name, Summary string }
+type Way struct {
+	Name, Summary string
+	// Shards: the work has Parts.Shards of its own, and those of Rounds, whatever the workers.
+	Shards bool
+}
+
+// Parts are the parts of a model's training.
+type Parts struct {
+	Way     string // the Way's name
+	Workers int    // that learn at a time; of ways without Shards there are as many parts
+	State   string // the folder, or place in a bucket, that they share
+	Shards  int    // of the rows; else 0
+	Mix     string // how their weights are averaged: shard.Merging.Mix; "" merges posteriors
+	Rounds  int    // of mixing; else 0
+}
 
 // elsewhere is what RunElsewhere was given.
 var elsewhere *Elsewhere
@@ -93,7 +107,15 @@ func partError(err error) error {
 		case training.ErrOption:
 			code = codeUsage
 		case training.ErrModel:
-			code, next = codeModel, strings.TrimSpace(next+" Remove it, and its part begins anew.")
+			again := " Remove it, and its part begins anew."
+			switch {
+			case errors.Is(err, shard.ErrForeign):
+				again = " If the examples, or the model that is gone on from, have changed since " +
+					"a part was learned: name another folder with --state. Nothing was written."
+			case errors.Is(err, learner.ErrPrior), errors.Is(err, learner.ErrConfig):
+				again = ""
+			}
+			code, next = codeModel, strings.TrimSpace(next+again)
 		case training.ErrChanged:
 			next, _, _ = strings.Cut(next, " To learn others")
 			code, next = codeData, next+" Or learn them anew: name another folder with --state."
@@ -122,21 +144,76 @@ func partError(err error) error {
 
 // away are the flags of train that cut its work.
 type away struct {
-	by      choice
+	by, mix choice
 	workers int
 	state   string
+	shards  int
+	rounds  int
 }
 
 func (a *away) flags(fs *pflag.FlagSet) {
 	ways := make([]string, len(elsewhere.Ways))
-	help := "learn in parts, which other processes learn, and join them to what one machine " +
-		"learns:"
+	help := "learn in parts, which other processes learn:"
 	for i, w := range elsewhere.Ways {
 		ways[i] = w.Name
 		help += " " + w.Name + " " + w.Summary + ";"
 	}
 	choose(fs, &a.by, "by", strings.TrimSuffix(help, ";"), append([]string{""}, ways...)...)
-	a.workersFlags(fs, "--by", "with --by: how many parts; any number learns the same")
+	var sharded []string
+	for _, w := range elsewhere.Ways {
+		if w.Shards {
+			sharded = append(sharded, w.Name)
+		}
+	}
+	with := "with --by " + strings.Join(sharded, ", ") + ": "
+	fs.IntVar(&a.shards, "shards", 0, with+"how many shards; the model depends on it")
+	choose(fs, &a.mix, "mix", with+"average weights, not posteriors: uniform, or by the mistakes "+
+		"of each"+who(func(t learner.Traits) bool { return t.Mixes }), "none", shard.MixUniform,
+		shard.MixMistakes)
+	fs.IntVar(&a.rounds, "rounds", 1, "with --mix: in each round all shards go on from the "+
+		"weights that were mixed in the one before")
+	a.workersFlags(fs, "--by", "with --by: how many learn at a time; any number learns the same")
+}
+
+// without refuses flags that go with --by, which was not given.
+func (a *away) without(fs *pflag.FlagSet) error {
+	for _, name := range []string{"workers", "state", "shards", "mix", "rounds", "patience"} {
+		if fs.Changed(name) {
+			return usage("Say how work is cut with --by.", "%s without --by", given(fs, name))
+		}
+	}
+	return nil
+}
+
+// parts are what the flags say of these.
+func (a *away) parts(fs *pflag.FlagSet) (p Parts, err error) {
+	p = Parts{Way: a.by.value, Workers: a.workers, State: a.state}
+	i := slices.IndexFunc(elsewhere.Ways, func(w Way) bool { return w.Name == p.Way })
+	if !elsewhere.Ways[i].Shards {
+		for _, name := range []string{"shards", "mix", "rounds", "from"} {
+			if fs.Changed(name) {
+				return p, usage("Leave it out: nothing is merged.", "%s and %s exclude each other",
+					given(fs, "by"), given(fs, name))
+			}
+		}
+		return p, nil
+	}
+	if p.Shards = a.shards; a.mix.value != "none" {
+		p.Mix, p.Rounds = a.mix.value, a.rounds
+	}
+	switch {
+	case p.Shards < 1 || p.Shards > dataset.MaxRowShards:
+		return p, usage(fmt.Sprintf("Say how many with --shards, 1 to %d: the model depends on "+
+			"it, and not on the workers.", dataset.MaxRowShards), "%s: in %d shards",
+			given(fs, "by"), p.Shards)
+	case p.Mix == "" && fs.Changed("rounds"):
+		return p, usage("Add --mix uniform, or leave it out: posteriors are merged once.",
+			"%s without --mix", given(fs, "rounds"))
+	case p.Mix != "" && p.Rounds < 1:
+		return p, usage("1 is the average of shards that learned apart.", "--rounds %d: no round",
+			p.Rounds)
+	}
+	return p, nil
 }
 
 // workersFlags adds the flags that say who works. with is the flag that they go with.
@@ -169,7 +246,7 @@ func (a *away) check(how string, files []string) error {
 
 // idle are flags of train that say what one process does or shows of its run.
 var idle = []string{"test", "html", "metrics", "window", "fading", "margin-report", "margin-svm",
-	"latency", "resume", "from", "shard", "trace", "replay", "progress", "predict-only",
+	"latency", "resume", "rows", "shard", "trace", "replay", "progress", "predict-only",
 	"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "exectrace", "pprof-addr"}
 
 // elsewhere learns in parts, as --by says, and prints what came of it.
@@ -188,13 +265,26 @@ func (t *trainer) elsewhere(fs *pflag.FlagSet, args []string) error {
 	if err := a.check(given(fs, "by"), o.Files); err != nil {
 		return err
 	}
+	p, err := a.parts(fs)
+	if err != nil {
+		return err
+	}
 	if o.Model == "" {
 		return usage("Name a file with -m.", "%s: no place for the model", given(fs, "by"))
 	}
 	if fs.Changed("threads") {
 		o.Threads = t.machine.threads
 	}
-	m, err := elsewhere.Train(t.cmd.Context(), a.by.value, a.workers, a.state, o)
+	if o.From != "" {
+		job, err := training.New(o, training.Env{Machine: thisMachine(int64(o.MemBudget))})
+		if err != nil {
+			return t.explain(err)
+		}
+		if _, err := t.settings.unchanged(job.Learner(), job.Config()); err != nil {
+			return err
+		}
+	}
+	m, err := elsewhere.Train(t.cmd.Context(), p, o)
 	if err != nil {
 		return t.failed(err)
 	}

@@ -70,7 +70,7 @@ for some of it, and rounds for more: each goes on from the average (train -i mix
 merge --mix uniform --prior mixed.model).
 
 The models need the same learner, settings, precision, labels and preparation of examples. Learners
-that can be merged: ` + strings.Join(mergeable(), ", ") + `, these over random features (--rff) of one
+that can be merged: ` + strings.Join(shard.Mergeable(), ", ") + `, these over random features (--rff) of one
 seed, and models of several classes of these, class by class.
 
 With --trace the models are parts of one ensemble (train --shard), each of which has learned all
@@ -159,20 +159,7 @@ func (r *Merged) rows() [][2]string {
 	return append(rows, [2]string{"model", r.Model + " sha256 " + r.SHA256})
 }
 
-// mergeable returns the names of the learners with a posterior that can be merged.
-func mergeable() (names []string) {
-	for _, name := range learner.Names() {
-		if e, err := learner.Lookup(name); err == nil {
-			if l, err := e.New64(e.Config(), learner.Env{}); err == nil &&
-				learner.PosteriorOf(l) != nil {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-// mergeModels merges what the flags name.
+// merge merges what the flags name.
 func (m *mergeFlags) merge(cmd *cobra.Command, names []string) (*Merged, error) {
 	mix := m.mix.value
 	if mix == "none" {
@@ -183,11 +170,16 @@ func (m *mergeFlags) merge(cmd *cobra.Command, names []string) (*Merged, error) 
 	if err != nil {
 		return nil, mergeError(cmd, m.to, err)
 	}
+	return MergedRows(done, done.Files, m.to), nil
+}
+
+// MergedRows reports what shard.Merge has made of models of these names, and written there.
+func MergedRows(done *shard.Merged, names []string, to string) *Merged {
 	whole := done.Model
 	return &Merged{Schema: schema, Learner: whole.Learner, Config: done.Config,
-		Precision: whole.Precision, Merged: done.Files, Shards: done.Shards,
+		Precision: whole.Precision, Merged: names, Shards: done.Shards,
 		Features: whole.Prep.Dim, Presented: whole.Presented, Updates: done.Updates,
-		Posterior: done.Posterior, Model: m.to, SHA256: done.SHA256}, nil
+		Posterior: done.Posterior, Model: to, SHA256: done.SHA256}
 }
 
 // trainFlags are what train, which made the models, calls fields.
@@ -212,7 +204,7 @@ func mergeError(cmd *cobra.Command, to string, err error) error {
 		text := strings.TrimSuffix(e.Text(name), ": "+shard.ErrForeign.Error())
 		next := e.Next(name)
 		if errors.Is(err, learner.ErrPrior) && next == "" {
-			next = "Learners that can be merged: " + strings.Join(mergeable(), ", ") + "."
+			next = "Learners that can be merged: " + strings.Join(shard.Mergeable(), ", ") + "."
 		}
 		return &fail{codeModel, &explained{text, e}, next}
 	case errors.As(err, &path):

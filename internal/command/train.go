@@ -233,6 +233,9 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	if t.away.by.value != "" {
 		return t.elsewhere(fs, args)
 	}
+	if err := t.away.without(fs); err != nil {
+		return err
+	}
 	t.streams = true
 	if err := t.options(fs, args); err != nil {
 		return err

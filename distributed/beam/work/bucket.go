@@ -91,14 +91,13 @@ func (s *Buckets) named(ctx context.Context, files []string) (names []string, si
 }
 
 // Cut is the function Cut.
-func (s *Buckets) Cut(ctx context.Context, way, state string, n int, o training.Options) (*Job,
-	error) {
+func (s *Buckets) Cut(ctx context.Context, p command.Parts, o training.Options) (*Job, error) {
 	names, sizes, objects, err := s.named(ctx, o.Files)
 	if err != nil {
 		return nil, err
 	}
 	o.Files = names
-	return cutFiles(way, state, n, o, sizes, objects)
+	return cutFiles(p, o, sizes, objects)
 }
 
 // CutTune is the function CutTune.
@@ -194,6 +193,9 @@ func (s *Buckets) local(ctx context.Context, p Piece, begun func(from, to string
 	if err := t.restore(ctx); err != nil {
 		return Done{}, err
 	}
+	if q.before, err = b.roundBefore(ctx, p, t.home); err != nil {
+		return Done{}, err
+	}
 	end := t.saves(ctx, q)
 	d, err := do(b, q)
 	end()
@@ -204,6 +206,22 @@ func (s *Buckets) local(ctx context.Context, p Piece, begun func(from, to string
 		return Done{}, err
 	}
 	return t.finish(ctx, d)
+}
+
+// roundBefore brings what the piece goes on from to a folder of state, and returns its own there;
+// "" is none.
+func (b *bucket) roundBefore(ctx context.Context, p Piece, home string) (string, error) {
+	if p.After == "" {
+		return "", nil
+	}
+	d, err := b.taken(ctx, Piece{State: p.State, Key: p.After})
+	if err == nil && d == nil {
+		err = unsound(p.State+"/"+p.After+"/"+doneFile, "it is not there, and was written")
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, filepath.FromSlash(d.Folder)), b.fetch(ctx, p.State, home, *d)
 }
 
 func orDone(d *Done) Done {
@@ -621,7 +639,8 @@ func (s *Buckets) Pulse(ctx context.Context, j *Job) string {
 	}
 	defer b.Close()
 	var text strings.Builder
-	for _, p := range append(slices.Clone(j.Parts), j.Whole) {
+	_, pieces := j.all()
+	for _, p := range pieces {
 		names, _ := b.list(ctx, state+"/log/"+p.Key+tryMark+"*")
 		for _, name := range names {
 			lines, _ := b.read(ctx, name)

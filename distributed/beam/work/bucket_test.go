@@ -189,7 +189,8 @@ func bucketJob(t *testing.T, m *memory, n int) (j *Job, s *Buckets, want []byte)
 		m.Put(t.Context(), bucketRows, bytes.NewReader(text))
 	}
 	o.Files = []string{bucketRows}
-	if j, err = s.Cut(t.Context(), "members", bucketState+"/", n, o); err != nil {
+	if j, err = s.Cut(t.Context(), command.Parts{Way: "members", Workers: n,
+		State: bucketState + "/"}, o); err != nil {
 		t.Fatal(err)
 	}
 	return j, s, want

@@ -26,14 +26,14 @@ const (
 // members deals the members of an ensemble out, in words of 64: each part goes over all examples.
 func members() Way {
 	return Way{Name: "members", Summary: "deals the members of an ensemble out, in words of 64, " +
-		"each part over all examples", Cut: cutMembers, Begun: begunShard, Learn: learnShard,
-		Join: joinShards}
+		"each part over all examples, and joins them to the model of one machine",
+		Cut: cutMembers, Begun: begunShard, Learn: learnShard, Join: joinShards}
 }
 
-func cutMembers(o training.Options, n int) (parts []any, whole any, err error) {
-	for k := range n {
+func cutMembers(o training.Options, p command.Parts) (parts []any, whole any, err error) {
+	for k := range p.Workers {
 		o := o
-		o.Shard = fmt.Sprintf("%d/%d", k+1, n)
+		o.Shard = fmt.Sprintf("%d/%d", k+1, p.Workers)
 		o.Model = "-" // that there is one
 		if _, err := training.New(o, training.Env{}); err != nil {
 			return nil, nil, err
@@ -64,6 +64,9 @@ func newRun(o training.Options) (r run, err error) {
 
 // options are what newRun was given.
 func (r *run) options() (training.Options, error) {
+	if r.Learner == "" { // the model has it that is gone on from
+		return r.Options, nil
+	}
 	e, err := learner.Lookup(r.Learner)
 	if err != nil {
 		return training.Options{}, err
@@ -97,17 +100,9 @@ func learnShard(ctx context.Context, do json.RawMessage, with Plain, dir string)
 // begunShard takes over model and trace. A trace only grows, and has all that its model has when
 // this is written: so it is copied after that.
 func begunShard(from, to string) (int64, error) {
-	name := filepath.Join(from, ModelFile)
-	err := copyFile(filepath.Join(to, ModelFile), name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
+	m, err := begunModel(from, to)
+	if m == nil || err != nil {
 		return 0, err
-	}
-	m, err := model.Load(filepath.Join(to, ModelFile))
-	if err != nil {
-		return 0, damaged(name, err)
 	}
 	trace, target := filepath.Join(from, traceFile+openEnd), traceFile+openEnd
 	err = copyFile(filepath.Join(to, target), trace)
@@ -121,6 +116,23 @@ func begunShard(from, to string) (int64, error) {
 		return 0, damaged(trace, err)
 	}
 	return int64(m.Presented), nil
+}
+
+// begunModel takes over the model; nil: there is none.
+func begunModel(from, to string) (*model.Model, error) {
+	name := filepath.Join(from, ModelFile)
+	err := copyFile(filepath.Join(to, ModelFile), name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := model.Load(filepath.Join(to, ModelFile))
+	if err != nil {
+		return nil, damaged(name, err)
+	}
+	return m, nil
 }
 
 func copyFile(to, from string) error {

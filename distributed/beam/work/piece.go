@@ -16,11 +16,17 @@ type Piece struct {
 	Key    string // name of its own folder there
 	Number int    // of a part, from 1; 0 is the whole
 	Parts  int    // how many there are
+	Round  int    // from 1, of work that is done in rounds; else 0
+	After  string // Key of the whole of the round before, which is gone on from; "" is none
 	Do     []byte // what to do, as the Way has it, in JSON
 	With   []byte // a Plain, in JSON
 
-	shown *strings.Replacer // of local names by those of buckets, in what is said; nil: none
+	shown  *strings.Replacer // of local names by those of buckets, in what is said; nil: none
+	before string            // folder of what After names, if it was brought here
 }
+
+// Load are pieces that one worker does, one after another.
+type Load struct{ Pieces []Piece }
 
 // Done is what came of a piece.
 type Done struct {
@@ -43,26 +49,32 @@ var ErrEncoding = errors.New("no piece of work")
 // length before them. A Done is of some hundred bytes, whatever was learned.
 const (
 	pieceKind = 'P'
+	loadKind  = 'L'
 	doneKind  = 'D'
 	maxText   = 64 << 20
 	maxFiles  = 1 << 10
+	maxPieces = 1 << 20
 )
 
 // Encode writes p.
 func (p Piece) Encode() []byte {
 	b := []byte{pieceKind}
-	for _, s := range []string{p.Way, p.State, p.Key, string(p.Do), string(p.With)} {
+	for _, s := range []string{p.Way, p.State, p.Key, p.After, string(p.Do), string(p.With)} {
 		b = appendText(b, s)
 	}
-	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(p.Number)), uint64(p.Parts))
+	for _, n := range []int{p.Number, p.Parts, p.Round} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return b
 }
 
 // DecodePiece reads what Encode wrote. Errors wrap ErrEncoding.
 func DecodePiece(b []byte) (Piece, error) {
 	r := &decoder{in: bytes.NewReader(b)}
 	r.kind(pieceKind)
-	p := Piece{Way: r.text(), State: r.text(), Key: r.text(), Do: []byte(r.text()),
-		With: []byte(r.text()), Number: r.count(1 << 30), Parts: r.count(1 << 30)}
+	p := Piece{Way: r.text(), State: r.text(), Key: r.text(), After: r.text(), Do: []byte(r.text()),
+		With: []byte(r.text()), Number: r.count(1 << 30), Parts: r.count(1 << 30),
+		Round: r.count(1 << 30)}
 	if r.end(); r.err == nil && p.Number > p.Parts {
 		r.err = fmt.Errorf("part %d of %d: %w", p.Number, p.Parts, ErrEncoding)
 	}
@@ -70,6 +82,34 @@ func DecodePiece(b []byte) (Piece, error) {
 		return Piece{}, r.err
 	}
 	return p, nil
+}
+
+// Encode writes l.
+func (l Load) Encode() []byte {
+	b := binary.AppendUvarint([]byte{loadKind}, uint64(len(l.Pieces)))
+	for _, p := range l.Pieces {
+		b = appendText(b, string(p.Encode()))
+	}
+	return b
+}
+
+// DecodeLoad reads what Encode wrote. Errors wrap ErrEncoding.
+func DecodeLoad(b []byte) (l Load, err error) {
+	r := &decoder{in: bytes.NewReader(b)}
+	r.kind(loadKind)
+	for n := r.count(maxPieces); n > 0 && r.err == nil; n-- {
+		if text := r.text(); r.err == nil {
+			p, err := DecodePiece([]byte(text))
+			if err != nil {
+				return Load{}, err
+			}
+			l.Pieces = append(l.Pieces, p)
+		}
+	}
+	if r.end(); r.err != nil {
+		return Load{}, r.err
+	}
+	return l, nil
 }
 
 // Encode writes d.

@@ -82,7 +82,8 @@ func cutTuneFiles(state string, n int, list []training.Options, t training.TuneO
 		parts = append(parts, part)
 	}
 	with := Plain{Threads: list[0].Threads, Objects: objects}
-	return newJob(settings().Name, state, with, sizes, parts, do)
+	return newJob(command.Parts{Way: settings().Name, State: state, Workers: n}, with, sizes,
+		parts, do)
 }
 
 // options are those of the settings, and how they are compared.

@@ -114,10 +114,11 @@ func (j *Job) Pulse() string {
 		return err.Error()
 	}
 	var b strings.Builder
+	_, pieces := j.all()
 	for _, e := range list {
 		key, _, _ := strings.Cut(e.Name(), tryMark)
-		if info, err := e.Info(); err == nil && (key == j.Whole.Key ||
-			slices.ContainsFunc(j.Parts, func(p Piece) bool { return p.Key == key })) {
+		if info, err := e.Info(); err == nil &&
+			slices.ContainsFunc(pieces, func(p Piece) bool { return p.Key == key }) {
 			fmt.Fprintln(&b, e.Name(), info.ModTime().UnixNano())
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,9 +34,10 @@ import (
 type Way struct {
 	Name    string
 	Summary string // of the help: "of the members of an ensemble, ..."
-	// Cut returns what each of n parts is to do, and what joins them. Both are sent as JSON. What
-	// changes nothing of what comes of it is in Plain. Errors are those of package training.
-	Cut func(o training.Options, n int) (parts []any, whole any, err error)
+	Shards  bool   // command.Way.Shards
+	// Cut returns what each part is to do, and what joins them. Both are sent as JSON. What changes
+	// nothing of what comes of it is in Plain. Errors are those of package training.
+	Cut func(o training.Options, p command.Parts) (parts []any, whole any, err error)
 	// Learn does what a part is to do, in a folder. Where files of it are there already, that
 	// Begun has taken over, it goes on there.
 	Learn func(ctx context.Context, do json.RawMessage, with Plain, dir string) error
@@ -56,6 +58,8 @@ type Plain struct {
 	MemBudget       training.Bytes `json:"mem_budget,omitempty"`
 	CheckpointEvery string         `json:"checkpoint_every,omitempty"`
 	Objects         []Object       `json:"objects,omitempty"` // files that are in buckets
+
+	before string // folder of the whole of the round before; "" is none
 }
 
 // Names of files in the folder of a piece.
@@ -69,7 +73,7 @@ const (
 const defaultCheckpoint = "60s"
 
 // Ways are all ways of learning a model, in the order of the help.
-func Ways() []Way { return []Way{members()} }
+func Ways() []Way { return []Way{members(), rowShards()} }
 
 // wayOf finds one.
 func wayOf(name string) (Way, error) {
@@ -81,12 +85,49 @@ func wayOf(name string) (Way, error) {
 	return ways[i], nil
 }
 
-// Job is work that is cut.
+// Job is work that is cut: of work in rounds, the last one's.
 type Job struct {
+	Round
+	Before []Round // in their order
+
+	home string // of what was brought here from a bucket of state; "" is none
+}
+
+// Round is work that is joined before what goes on from it begins.
+type Round struct {
 	Parts []Piece
 	Whole Piece // joins them
 
-	home string // of what was brought here from a bucket of state; "" is none
+	workers int // that do parts at a time; 0: as many as there are
+}
+
+// Loads are the parts, dealt out over the workers.
+func (r *Round) Loads() []Load {
+	n := len(r.Parts)
+	if r.workers > 0 {
+		n = min(n, r.workers)
+	}
+	loads := make([]Load, n)
+	for i, p := range r.Parts {
+		l := &loads[i%n]
+		l.Pieces = append(l.Pieces, p)
+	}
+	return loads
+}
+
+// all are the rounds, and their pieces.
+func (j *Job) all() (rounds []Round, pieces []Piece) {
+	rounds = append(slices.Clone(j.Before), j.Round)
+	for _, r := range rounds {
+		pieces = append(append(pieces, r.Parts...), r.Whole)
+	}
+	return rounds, pieces
+}
+
+// Rounds are all, in their order.
+func (j *Job) Rounds() []Round {
+	rounds, _ := j.all()
+	return rounds
 }
 
 // Close removes what was brought here from a bucket of state.
@@ -102,21 +143,20 @@ func (j *Job) folder(d Done) string {
 	return filepath.Join(cmp.Or(j.home, j.Whole.State), filepath.FromSlash(d.Folder))
 }
 
-// Cut cuts the training of o into n parts, which are learned in the folder state. The files of o
+// Cut cuts the training of o into parts, which are learned in the folder of state. The files of o
 // and state get names that hold wherever a process stands.
-func Cut(way, state string, n int, o training.Options) (*Job, error) {
+func Cut(p command.Parts, o training.Options) (*Job, error) {
 	files, sizes, err := named(o.Files)
 	if err != nil {
 		return nil, err
 	}
 	o.Files = files
-	return cutFiles(way, state, n, o, sizes, nil)
+	return cutFiles(p, o, sizes, nil)
 }
 
 // cutFiles is Cut of files of such names and sizes, some of which are these objects.
-func cutFiles(way, state string, n int, o training.Options, sizes []int64, objects []Object) (*Job,
-	error) {
-	w, err := wayOf(way)
+func cutFiles(p command.Parts, o training.Options, sizes []int64, objects []Object) (*Job, error) {
+	w, err := wayOf(p.Way)
 	if err != nil {
 		return nil, err
 	}
@@ -126,11 +166,18 @@ func cutFiles(way, state string, n int, o training.Options, sizes []int64, objec
 		with.CheckpointEvery = defaultCheckpoint
 	}
 	o.Threads, o.MemBudget, o.CheckpointEvery, o.Model = 0, 0, "", ""
-	parts, whole, err := w.Cut(o, n)
+	if o.From != "" {
+		from, size, err := named([]string{o.From})
+		if err != nil {
+			return nil, err
+		}
+		o.From, sizes = from[0], append(sizes, size...)
+	}
+	parts, whole, err := w.Cut(o, p)
 	if err != nil {
 		return nil, err
 	}
-	return newJob(way, state, with, sizes, parts, whole)
+	return newJob(p, with, sizes, parts, whole)
 }
 
 // named are the names of files that hold wherever a process stands, and their sizes.
@@ -149,35 +196,51 @@ func named(files []string) (names []string, sizes []int64, err error) {
 }
 
 // newJob makes the pieces of what parts do, and of what joins them, over files of such sizes.
-func newJob(way, state string, with Plain, sizes []int64, parts []any, whole any) (*Job, error) {
-	state, err := stateOf(state)
+func newJob(by command.Parts, with Plain, sizes []int64, parts []any, whole any) (*Job, error) {
+	state, err := stateOf(by.State)
 	if err != nil {
 		return nil, err
 	}
-	piece := func(number int, do any, of ...string) (Piece, error) {
-		text, err := json.Marshal(do)
-		if err != nil {
-			return Piece{}, err
-		}
-		with, err := json.Marshal(with)
-		if err != nil {
-			return Piece{}, err
-		}
-		p := Piece{Way: way, State: state, Number: number, Parts: len(parts), Do: text, With: with}
-		p.Key, err = keyOf(p, sizes, of)
-		return p, err
+	text, err := json.Marshal(with)
+	if err != nil {
+		return nil, err
 	}
-	j := &Job{}
-	var keys []string
-	for i, do := range parts {
-		p, err := piece(i+1, do)
-		if err != nil {
+	j := &Job{Round: Round{workers: by.Workers}}
+	for round := 1; round <= max(1, by.Rounds); round++ {
+		p := Piece{Way: by.Way, State: state, Parts: len(parts), With: text}
+		if by.Rounds > 0 {
+			p.Round = round
+		}
+		if round > 1 {
+			j.Before, p.After = append(j.Before, j.Round), j.Whole.Key
+		}
+		if err := j.round(p, sizes, parts, whole); err != nil {
 			return nil, err
 		}
-		j.Parts, keys = append(j.Parts, p), append(keys, p.Key)
 	}
-	j.Whole, err = piece(0, whole, keys...)
-	return j, err
+	return j, nil
+}
+
+// round makes the pieces of a round, like p.
+func (r *Round) round(p Piece, sizes []int64, parts []any, whole any) (err error) {
+	r.Parts = nil
+	var keys []string
+	for i, do := range parts {
+		p.Number = i + 1
+		if p.Do, err = json.Marshal(do); err == nil {
+			p.Key, err = keyOf(p, sizes, nil)
+		}
+		if err != nil {
+			return err
+		}
+		r.Parts, keys = append(r.Parts, p), append(keys, p.Key)
+	}
+	p.Number = 0
+	if p.Do, err = json.Marshal(whole); err == nil {
+		p.Key, err = keyOf(p, sizes, keys)
+	}
+	r.Whole = p
+	return err
 }
 
 // stateOf is the name of the state that holds everywhere. A folder is there then.
@@ -208,7 +271,8 @@ func keyOf(p Piece, sizes []int64, of []string) (string, error) {
 		Do      json.RawMessage
 		Sizes   []int64
 		Of      []string
-	}{1, p.Way, p.Number, p.Parts, p.Do, sizes, of})
+		After   string `json:",omitempty"`
+	}{1, p.Way, p.Number, p.Parts, p.Do, sizes, of, p.After})
 	if err != nil {
 		return "", err
 	}
@@ -216,6 +280,9 @@ func keyOf(p Piece, sizes []int64, of []string) (string, error) {
 	name := "whole"
 	if p.Number > 0 {
 		name = fmt.Sprintf("part-%d-of-%d", p.Number, p.Parts)
+	}
+	if p.Round > 0 {
+		name = fmt.Sprintf("round-%d-%s", p.Round, name)
 	}
 	return name + "-" + hex.EncodeToString(sum[:8]), nil
 }
@@ -230,7 +297,12 @@ func Learn(ctx context.Context, p Piece) (Done, error) {
 	if err := json.Unmarshal(p.With, &with); err != nil {
 		return Done{}, p.failure(err)
 	}
-	d, err := p.once(w.Begun, func(dir string) error { return w.Learn(ctx, p.Do, with, dir) })
+	d, err := p.once(w.Begun, func(dir string) (err error) {
+		if with.before, err = p.roundBefore(); err != nil {
+			return err
+		}
+		return w.Learn(ctx, p.Do, with, dir)
+	})
 	if err != nil {
 		return Done{}, p.failure(err)
 	}
@@ -276,6 +348,9 @@ func (p *Piece) join(ctx context.Context, parts []Done) (Done, error) {
 				return err
 			}
 		}
+		if with.before, err = p.roundBefore(); err != nil {
+			return err
+		}
 		m, err := w.Join(ctx, p.Do, with, dirs, dir)
 		if err != nil {
 			return err
@@ -291,6 +366,22 @@ func (p *Piece) join(ctx context.Context, parts []Done) (Done, error) {
 	})
 }
 
+// roundBefore is the folder of what the piece goes on from; "" is none.
+func (p *Piece) roundBefore() (string, error) {
+	if p.After == "" || p.before != "" {
+		return p.before, nil
+	}
+	q := Piece{State: p.State, Key: p.After}
+	d, err := q.taken()
+	if err == nil && d == nil {
+		err = damaged(filepath.Join(q.folder(), doneFile), fs.ErrNotExist)
+	}
+	if err == nil {
+		err = d.check(q.folder())
+	}
+	return q.folder(), err
+}
+
 // failure names the piece in an error.
 func (p *Piece) failure(err error) error {
 	f := command.Explain(p.String(), err)
@@ -302,10 +393,14 @@ func (p *Piece) failure(err error) error {
 
 // String names it for people.
 func (p *Piece) String() string {
-	if p.Number == 0 {
-		return fmt.Sprintf("joining %d parts", p.Parts)
+	of := ""
+	if p.Round > 0 {
+		of = fmt.Sprintf(" of round %d", p.Round)
 	}
-	return fmt.Sprintf("part %d/%d", p.Number, p.Parts)
+	if p.Number == 0 {
+		return fmt.Sprintf("joining %d parts%s", p.Parts, of)
+	}
+	return fmt.Sprintf("part %d/%d%s", p.Number, p.Parts, of)
 }
 
 // Write puts the model of the whole, which is done, in its place, and returns what is said of it.
@@ -327,7 +422,8 @@ func (j *Job) Write(d Done, to string) (*command.Merged, error) {
 	if _, err := io.Copy(out, in); err != nil {
 		return nil, err
 	}
-	for _, p := range append(j.Parts, j.Whole) {
+	_, pieces := j.all()
+	for _, p := range pieces {
 		p.clear() // once more: who was at it may have written while the first to end removed it
 	}
 	m.Model = to

@@ -18,6 +18,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/internal/command"
 	_ "github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -61,23 +62,33 @@ func options(t *testing.T, file string) training.Options {
 	return o
 }
 
-// whole learns all parts that are not done, joins them and returns the model.
+// whole learns all parts that are not done, round by round, joins them and returns the model.
 func whole(t *testing.T, j *Job) []byte {
 	t.Helper()
-	var done []Done
-	for i := range j.Parts {
-		done = append(done, learn(t, j.Parts[len(j.Parts)-1-i])) // in any order
-	}
-	d, err := Join(t.Context(), j.Whole, append(done, done[0])) // some twice
-	if err != nil {
-		t.Fatal(err)
+	var d Done
+	for _, r := range j.Rounds() {
+		var done []Done
+		loads := r.Loads()
+		for i := range loads { // in any order
+			l, err := DecodeLoad(loads[len(loads)-1-i].Encode())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range l.Pieces {
+				done = append(done, learn(t, p))
+			}
+		}
+		var err error
+		if d, err = Join(t.Context(), r.Whole, append(done, done[0])); err != nil { // some twice
+			t.Fatal(err)
+		}
 	}
 	to := filepath.Join(t.TempDir(), "model")
 	m, err := j.Write(d, to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Model != to || m.Examples == 0 || m.Errors == 0 {
+	if m.Model != to || m.Presented == 0 || m.Updates == 0 || m.Shards == 0 && m.Errors == 0 {
 		t.Errorf("it is said %+v", m)
 	}
 	data, err := os.ReadFile(to)
@@ -106,7 +117,7 @@ func learn(t *testing.T, p Piece) Done {
 
 func cut(t *testing.T, state string, n int, o training.Options) *Job {
 	t.Helper()
-	j, err := Cut("members", state, n, o)
+	j, err := Cut(command.Parts{Way: "members", Workers: n, State: state}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,13 +323,95 @@ func TestBroken(t *testing.T) {
 	}
 }
 
+// TestRounds: rounds of mixing that are stopped anywhere end with the model of one process, for any
+// number of workers, and more rounds go on behind those that are done.
+func TestRounds(t *testing.T) {
+	dir := t.TempDir()
+	file := rows(t, filepath.Join(dir, "rows"), 1500, 1)
+	o := options(t, file)
+	mixed := func(rounds int) []byte {
+		m := shard.Mixing{Options: o, Shards: 3, Workers: 2, By: shard.MixMistakes, Rounds: rounds}
+		m.Model = filepath.Join(dir, "mixed")
+		if _, err := shard.Mix(t.Context(), m, training.Env{}); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(m.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	by := command.Parts{Way: "rows", Workers: 2, State: filepath.Join(dir, "state"), Shards: 3,
+		Mix: shard.MixMistakes, Rounds: 1}
+	before := []Piece{}
+	for _, by.Rounds = range []int{1, 2, 3} {
+		j, err := Cut(by, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, pieces := j.all()
+		if !reflect.DeepEqual(before, pieces[:len(before)]) {
+			t.Errorf("%d rounds: others before", by.Rounds)
+		}
+		if before = pieces; len(j.Loads()) != min(3, by.Workers) {
+			t.Errorf("%d workers: %d loads", by.Workers, len(j.Loads()))
+		}
+		for _, p := range j.Parts { // those before are done
+			begin(t, p)
+		}
+		if by.Rounds == 3 {
+			breakBefore(t, j)
+		}
+		if !bytes.Equal(whole(t, j), mixed(by.Rounds)) {
+			t.Errorf("%d rounds: another model", by.Rounds)
+		}
+		by.Workers++
+	}
+	log, err := os.ReadFile(filepath.Join(by.State, logFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(log, []byte(" done\n")); n != 13 {
+		t.Errorf("%d pieces were done, want 12 and the one that was broken again\n%s", n, log)
+	}
+}
+
+// breakBefore: a part whose round before is gone, or damaged, says so.
+func breakBefore(t *testing.T, j *Job) {
+	t.Helper()
+	dir := j.Before[len(j.Before)-1].Whole.folder()
+	refused := func(what string) {
+		t.Helper()
+		f := (*command.Failure)(nil)
+		if _, err := Learn(t.Context(), j.Parts[0]); !errors.As(err, &f) || f.Code != 4 ||
+			!strings.HasPrefix(f.Text, "part 1/3 of round 3: "+dir) ||
+			!strings.Contains(f.Next, "rm -r "+dir) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	name := filepath.Join(dir, ModelFile)
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(name, data[:len(data)/2], 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("cut off")
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	refused("gone") // and as it says it is joined again, with those parts
+}
+
 // FuzzDecode: whatever comes is an error, or what is written again as it came.
 func FuzzDecode(f *testing.F) {
-	p := Piece{Way: "members", State: "/state", Key: "part", Number: 2, Parts: 3, Do: []byte("{}"),
-		With: []byte(`{"threads":1}`)}
+	p := Piece{Way: "members", State: "/state", Key: "part", Number: 2, Parts: 3, Round: 4,
+		After: "whole", Do: []byte("{}"), With: []byte(`{"threads":1}`)}
 	d := Done{Number: 2, Folder: "part", Files: []File{{"model", 1 << 40, "ab"}, {"trace", 0, ""}}}
 	f.Add(p.Encode())
 	f.Add(d.Encode())
+	f.Add(Load{[]Piece{p, p}}.Encode())
 	f.Add(p.Encode()[:20])
 	f.Add([]byte("D\x01\x01x\xff\xff\xff\xff\x7f"))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -326,6 +419,14 @@ func FuzzDecode(f *testing.F) {
 			again, err := DecodePiece(p.Encode())
 			if err != nil || !reflect.DeepEqual(again, p) {
 				t.Errorf("%+v and %+v: %v", p, again, err)
+			}
+		} else if !errors.Is(err, ErrEncoding) {
+			t.Error(err)
+		}
+		if l, err := DecodeLoad(b); err == nil {
+			again, err := DecodeLoad(l.Encode())
+			if err != nil || !reflect.DeepEqual(again, l) {
+				t.Errorf("%+v and %+v: %v", l, again, err)
 			}
 		} else if !errors.Is(err, ErrEncoding) {
 			t.Error(err)

@@ -315,6 +315,15 @@ func TestBuckets(t *testing.T) {
 				halfspace(t, 0, append(job(scheme+"://state/b", file), s.flags("PROCESS")...)...)
 				same()
 			} else {
+				rounds := []string{"train", "-q", "--by", "rows", "--shards", "3", "--mix",
+					"mistakes", "--rounds", "2", "--workers", "2", "-a", "pa", "-m",
+					filepath.Join(dir, "model")}
+				halfspace(t, 0, append(rounds, "--state", filepath.Join(dir, "rows"), file)...)
+				want := content(t, filepath.Join(dir, "model"))
+				halfspace(t, 0, append(rounds, "--state", state, url)...)
+				if !bytes.Equal(content(t, filepath.Join(dir, "model")), want) {
+					t.Error("another model of mixed weights")
+				}
 				tune := []string{"tune", "-q", "-a", "pa", "--grid", "C=.01,.1,1"}
 				halfspace(t, 0, append(tune, "-m", one, file)...)
 				halfspace(t, 0, append(tune, "--workers", "2", "--state", state, "-m",

@@ -117,8 +117,17 @@ func TestKilled(t *testing.T) {
 	for i := range kills {
 		t.Run(fmt.Sprint("command", i), func(t *testing.T) {
 			t.Parallel()
-			state := fmt.Sprint("command", i)
+			state, want := fmt.Sprint("command", i), want
 			args := job(dir, state, file)
+			if i == 0 { // rounds of row shards
+				args = []string{"train", "-q", "--by", "rows", "--shards", "4", "--mix", "uniform",
+					"--rounds", "4", "--workers", "2", "--members", "256", "--tau", "0.1",
+					"--checkpoint-every", "500", "--patience", "2s", "--state",
+					filepath.Join(dir, "rows"), "-m", filepath.Join(dir, state+".model"), file}
+				halfspace(t, 0, args...)
+				want = content(t, filepath.Join(dir, state+".model"))
+				args = append(args, "--state", filepath.Join(dir, state))
+			}
 			if i%2 == 0 {
 				args = append(args, newServer(t).flags("PROCESS")...) // its job goes on without it
 			}
@@ -283,6 +292,18 @@ func TestUsage(t *testing.T) {
 		args       []string
 	}{
 		{"--by: in no parts", "--workers", []string{"--state", state, "-m", m, file}},
+		{"--by: in 0 shards", "--shards", []string{"--by", "rows", "--workers", "2", "--state", state,
+			"-m", m, file}},
+		{"pa has no posterior", "--mix", []string{"--by", "rows", "-a", "pa", "--shards", "2",
+			"--workers", "2", "--state", state, "-m", m, file}},
+		{"adf has no weights", "obpm", []string{"--by", "rows", "-a", "adf", "--mix", "uniform",
+			"--shards", "2", "--workers", "2", "--state", state, "-m", m, file}},
+		{"--rounds without --mix", "posteriors", []string{"--by", "rows", "-a", "adf", "--rounds",
+			"2", "--shards", "2", "--workers", "2", "--state", state, "-m", m, file}},
+		{"--by and --mix exclude", "nothing is merged", []string{"--mix", "uniform", "--workers",
+			"2", "--state", state, "-m", m, file}},
+		{"--by and --rows exclude", "Leave it out", []string{"--rows", "1/2", "--workers", "2",
+			"--state", state, "-m", m, file}},
 		{"no folder", "--state", []string{"--workers", "2", "-m", m, file}},
 		{"no place for the model", "-m", []string{"--workers", "2", "--state", state, file}},
 		{"-: the workers", "file", []string{"--workers", "2", "--state", state, "-m", m, "-"}},

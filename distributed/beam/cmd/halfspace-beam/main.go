@@ -21,7 +21,8 @@ func run() int {
 	e := command.Elsewhere{Flags: r.Flags, Train: r.Train, Tune: r.Tune,
 		Buckets: beam.Schemes}
 	for _, w := range work.Ways() {
-		e.Ways = append(e.Ways, command.Way{Name: w.Name, Summary: w.Summary})
+		e.Ways = append(e.Ways, command.Way{Name: w.Name, Summary: w.Summary,
+			Shards: w.Shards})
 	}
 	return command.RunElsewhere(e)
 }

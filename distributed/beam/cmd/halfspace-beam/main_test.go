@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -265,6 +267,92 @@ func TestOneModel(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRows: row shards that any number of workers learn, anywhere, are merged to the bytes that
+// train --rows and merge make of them, posteriors at once and weights round by round; also where
+// they go on from a model. What was learned once is not learned again.
+func TestRows(t *testing.T) {
+	s := newServer(t)
+	loopback, processes := s.flags("LOOPBACK"), s.flags("PROCESS")
+	generic := s.flags("PROCESS", "HALFSPACE_IMPL=generic")
+	for _, c := range []struct {
+		name    string
+		shards  int
+		mix     []string // by round; none: posteriors
+		workers []int
+		on      [][]string
+		args    string
+		goesOn  bool // they go on from what one process learned
+	}{
+		{"adf", 5, nil, []int{1, 2, 8}, [][]string{nil, processes, loopback}, "-a adf", true},
+		{"vvm", 3, nil, []int{2}, [][]string{{"--runner", "direct"}},
+			"-a vvm --precision f64 --epochs 2 --shuffle", false},
+		{"mix", 4, []string{"mistakes", "mistakes", "mistakes"}, []int{1, 8, 2},
+			[][]string{nil, generic, loopback}, "--members 64 --tau 0.3 --shuffle", false},
+		{"goes on", 2, []string{"uniform", "uniform"}, []int{2}, [][]string{nil}, "-a pa", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file, args, from := rows(t, dir, 1500, 2, true), strings.Fields(c.args), ""
+			if c.goesOn {
+				from = filepath.Join(dir, "from")
+				halfspace(t, 0, append([]string{"train", "-q", "-m", from, file}, args...)...)
+				args = []string{"-i", from}
+			}
+			want := content(t, rowShards(t, dir, file, c.shards, c.mix, from, args))
+			by := append([]string{"--by", "rows", "--shards", strconv.Itoa(c.shards)}, args...)
+			if c.mix != nil {
+				by = append(by, "--mix", c.mix[0], "--rounds", strconv.Itoa(len(c.mix)))
+			}
+			for i, on := range c.on {
+				state := fmt.Sprint("state", i)
+				got := away(t, dir, state, c.workers[i], append(append(by[:len(by):len(by)],
+					on...), file)...)
+				model := content(t, filepath.Join(dir, state+".model"))
+				if !bytes.Equal(model, want) || got.SHA256 != fmt.Sprintf("%x",
+					sha256.Sum256(want)) {
+					t.Errorf("%d workers on %v: %+v, other bytes", c.workers[i], on, got)
+				}
+			}
+			away(t, dir, "state0", 3, append(by, file)...)
+			pieces := max(1, len(c.mix)) * (c.shards + 1)
+			log := content(t, filepath.Join(dir, "state0", "log"))
+			if begun, taken := bytes.Count(log, []byte(" begun ")), bytes.Count(log,
+				[]byte(" taken\n")); begun != pieces || taken != pieces {
+				t.Errorf("%d pieces were begun and %d taken, of %d\n%s", begun, taken, pieces, log)
+			}
+		})
+	}
+}
+
+// rowShards learns shards of the rows by commands, merges them, and returns the model's file.
+func rowShards(t *testing.T, dir, file string, n int, mix []string, from string,
+	args []string) string {
+	t.Helper()
+	for round := range max(1, len(mix)) {
+		to := filepath.Join(dir, fmt.Sprint("merged", round))
+		merge := []string{"merge", "-q", "-m", to}
+		if mix != nil {
+			merge = append(merge, "--mix", mix[round])
+		}
+		if from != "" {
+			merge = append(merge, "--prior", from)
+		}
+		for k := 1; k <= n; k++ {
+			m := filepath.Join(dir, fmt.Sprint("rows", k))
+			halfspace(t, 0, append([]string{"train", "-q", "--rows", fmt.Sprintf("%d/%d", k, n),
+				"-m", m, file}, args...)...)
+			merge = append(merge, m)
+		}
+		halfspace(t, 0, merge...)
+		shuffled := slices.Contains(args, "--shuffle")
+		if from, args = to, []string{"-i", to}; shuffled {
+			args = append(args, "--shuffle")
+		}
+	}
+	return from
 }
 
 // plain learns n parts by commands, and joins them.
