@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,24 +22,47 @@ import (
 const (
 	// ByMembers: the members of an ensemble, in words of [learner.PartMembers], see Train and Join.
 	ByMembers = "members"
+	// ByRows: shards of the rows, as many as there are workers, see TrainRows and Mix. Another
+	// number of them is another model.
+	ByRows = "rows"
+	// ByClasses: the classes of one-against-the-rest learners, each of which is learned by a run of
+	// its own (training.Data.Positive) as what it is in the model of all. Nothing is joined.
+	ByClasses = "classes"
 	// BySettings: many settings of a learner, of which each worker learns some side by side.
 	BySettings = "settings"
 )
+
+// Work is what is to be learned.
+type Work struct {
+	By       string `json:"by"`       // ByMembers, ByRows, ByClasses or BySettings
+	Units    int    `json:"units"`    // of them that there are
+	Examples int64  `json:"examples"` // to be learned
+	Passes   int    `json:"passes"`   // over these; 0 is 1
+	// Rounds ByRows, behind each of which the shards' models become one; 0 is 1.
+	Rounds int `json:"rounds,omitempty"`
+}
 
 // Costs are what an example costs one core, in nanoseconds.
 type Costs struct {
 	Read float64 `json:"read_ns"` // to be read and prepared, by each worker and by the join
 	// Learn is what learning one costs, by the size of the part, which ascends: a member costs more
-	// where the weights of all don't fit into a cache.
+	// where the weights of all don't fit into a cache. ByRows there is one, of one unit.
 	Learn []Learned `json:"learn"`
 	// Replay is what joining costs beside reading, and ReplayPart what each part adds to it.
 	Replay     float64 `json:"replay_ns"`
 	ReplayPart float64 `json:"replay_part_ns"`
+	// Merge is what merging the models of two row shards costs, in nanoseconds for all examples,
+	// MergeShard what each further one adds, and Model how large the file of one is, in bytes.
+	Merge      float64 `json:"merge_ns"`
+	MergeShard float64 `json:"merge_shard_ns"`
+	Model      int64   `json:"model_bytes"`
+	// Mixed: merging has the models of all shards in memory, else as many as its tree is high.
+	Mixed bool `json:"mixed"`
 }
 
 // Learned is what parts of one size cost.
 type Learned struct {
-	Units int     `json:"units"`       // members, or settings
+	Units int     `json:"units"`       // members, classes or settings
 	Each  float64 `json:"each_ns"`     // to learn an example
 	Trace float64 `json:"trace_bytes"` // of an example, packed; 0 of the whole
 	Bytes int64   `json:"bytes"`       // that the learner holds
@@ -81,16 +105,14 @@ func (c *Costs) trace(units int) float64 {
 
 // Plan says what it costs to learn some examples on one core and on several.
 type Plan struct {
-	By       string `json:"by"`       // ByMembers or BySettings
-	Units    int    `json:"units"`    // of them that there are
-	Examples int64  `json:"examples"` // to be learned
-	Passes   int    `json:"passes"`   // over these
-	Costs    Costs  `json:"costs"`
-	Measured int    `json:"measured"` // examples that the costs were measured on; 0: none
+	Work
+	Costs    Costs `json:"costs"`
+	Measured int   `json:"measured"` // examples that the costs were measured on; 0: none
 	// Divisions are those into 1, 2, 4, ... parts, as many as there can be.
 	Divisions []Division `json:"divisions"`
 	// Workers is how many pay: the fewest of which the fastest division saves less than a fifth of
-	// the time; 1 where one core takes no more than Enough.
+	// the time; ByRows, where each shard more makes another model, the fewest that take no more
+	// than Enough, if that is fewer; 1 where one core takes no more than that.
 	Workers int `json:"workers"`
 }
 
@@ -101,7 +123,7 @@ type Division struct {
 	Each    float64 `json:"each_ns"` // an example: the largest part's time, and the join's
 	Seconds float64 `json:"seconds"` // for all examples
 	Faster  float64 `json:"faster"`  // than one core
-	Sent    float64 `json:"sent"`    // bytes of traces that each worker sends, an example and pass
+	Sent    int64   `json:"sent"`    // bytes of traces or models that each worker sends
 	// Memory that the learner of a worker, and those of the join hold, in bytes.
 	Memory     int64 `json:"memory"`
 	JoinMemory int64 `json:"join_memory"`
@@ -138,40 +160,90 @@ func largest(by string, units, n int) (k, most int) {
 	return k, most
 }
 
-// Plan says what so many passes over examples cost with so many units, members or settings, of
-// those Costs. With n examples, E passes, N units and w workers it is
+// Plan says what it costs to learn w at those Costs. With n examples, E passes, N units and w
+// workers, of which N/w are those of the largest part, it is
 //
 //	T = n (read + E c N/w)                           on one core, of one part
 //	  + n (read + E (replay + w replay of a part))   where there are several to be joined
 //
-// where N/w are those of the largest part, and c is what a unit costs in one of its size.
-func (c Costs) Plan(by string, units int, examples int64, passes int) *Plan {
-	p := &Plan{By: by, Units: units, Examples: examples, Passes: max(1, passes), Costs: c,
-		Workers: 1}
-	times := float64(p.Passes)
-	for w := 1; w <= max(1, mostParts(by, units)); w *= 2 {
-		_, units := largest(by, units, w)
-		d := Division{Workers: w, Units: units, Each: c.Read + times*c.learn(units),
-			Memory: c.bytes(units)}
-		if w > 1 && by == ByMembers {
-			d.Each += c.Read + times*(c.Replay+float64(w)*c.ReplayPart)
-			d.Sent = c.trace(units)
-			d.JoinMemory = 2*c.bytes(p.Units) + int64(w)<<19
+// and c is what a unit costs in one of its size; by rows, in R rounds,
+//
+//	T = R (n/w (read + E c) + merge of two + (w-2) merge of a further one)
+//
+// and by classes, each of which reads for itself, T = n N/w (read + E c) on several.
+func (c Costs) Plan(w Work) *Plan {
+	w.Passes = max(1, w.Passes)
+	if w.By == ByRows {
+		w.Rounds = max(1, w.Rounds)
+	}
+	p := &Plan{Work: w, Costs: c, Workers: 1}
+	for n := 1; n <= max(1, mostParts(w.By, w.Units)); n *= 2 {
+		var d Division
+		switch {
+		case w.By == ByRows:
+			d = c.rows(&w, n)
+		case w.By == ByClasses && n > 1:
+			d = c.classes(&w, n)
+		default:
+			d = c.parts(&w, n)
 		}
-		d.Seconds = d.Each * float64(examples) * 1e-9
+		d.Workers, d.Seconds = n, d.Each*float64(w.Examples)*1e-9
 		p.Divisions = append(p.Divisions, d)
 	}
-	one, fastest := p.Divisions[0], p.Divisions[0].Each
+	one := p.Divisions[0]
 	for i := range p.Divisions {
 		d := &p.Divisions[i]
-		d.Faster, fastest = one.Each/d.Each, min(fastest, d.Each)
+		d.Faster = one.Each / d.Each
 	}
 	if one.Seconds > Enough.Seconds() {
 		p.Workers = p.Divisions[slices.IndexFunc(p.Divisions, func(d Division) bool {
-			return gain*d.Each <= fastest
+			return p.near(&d) || p.By == ByRows && d.Seconds <= Enough.Seconds()
 		})].Workers
 	}
 	return p
+}
+
+// near reports whether no division saves a fifth of the time of d.
+func (p *Plan) near(d *Division) bool {
+	return !slices.ContainsFunc(p.Divisions, func(e Division) bool { return e.Each < gain*d.Each })
+}
+
+// parts is the Division of units that see all examples into n parts.
+func (c *Costs) parts(w *Work, n int) Division {
+	_, units := largest(w.By, w.Units, n)
+	times := float64(w.Passes)
+	d := Division{Units: units, Each: c.Read + times*c.learn(units), Memory: c.bytes(units)}
+	if n > 1 && w.By == ByMembers {
+		d.Each += c.Read + times*(c.Replay+float64(n)*c.ReplayPart)
+		d.Sent = int64(c.trace(units) * float64(w.Examples) * times)
+		d.JoinMemory = 2*c.bytes(w.Units) + int64(n)<<19
+	}
+	return d
+}
+
+// classes is that of classes that are learned one by one.
+func (c *Costs) classes(w *Work, n int) Division {
+	_, units := largest(w.By, w.Units, n)
+	return Division{Units: units, Memory: c.bytes(1),
+		Each: float64(units) * (c.Read + float64(w.Passes)*c.learn(1))}
+}
+
+// rows is that of the rows into n shards.
+func (c *Costs) rows(w *Work, n int) Division {
+	_, units := largest(w.By, w.Units, n)
+	d := Division{Units: units, Memory: c.bytes(1)}
+	time := float64(units) * (c.Read + float64(w.Passes)*c.learn(1))
+	if n > 1 {
+		time += c.Merge + float64(n-2)*c.MergeShard
+		d.Sent = int64(w.Rounds) * c.Model
+		models := bits.Len(uint(n-1)) + 1 // those on the way down the tree
+		if c.Mixed {
+			models = n + 1
+		}
+		d.JoinMemory = int64(models) * c.bytes(1)
+	}
+	d.Each = float64(w.Rounds) * time / float64(max(1, w.Examples))
+	return d
 }
 
 // Verdict says in a sentence whether more than one core pays.
@@ -187,7 +259,8 @@ func (p *Plan) Verdict() string {
 		}
 		text := fmt.Sprintf("machines pay: %d workers, of a core each, do in %s what one core "+
 			"does in %s", d.Workers, inWords(d.Seconds), inWords(one.Seconds))
-		if last := p.Divisions[len(p.Divisions)-1]; last.Workers > d.Workers {
+		last := p.Divisions[len(p.Divisions)-1]
+		if last.Workers > d.Workers && p.near(&d) {
 			text += "; more of them save less than a fifth of that"
 		}
 		return text
@@ -195,6 +268,9 @@ func (p *Plan) Verdict() string {
 	why := "it can't be taken apart"
 	if len(p.Divisions) > 1 {
 		why = "reading, by each of them, and joining are most of it"
+		if p.By == ByRows {
+			why = "merging is most of it"
+		}
 	}
 	return fmt.Sprintf("one core does this in %s, and more of them save less than a fifth: %s",
 		inWords(one.Seconds), why)
@@ -217,11 +293,16 @@ func inWords(seconds float64) string {
 
 // PlanOptions say what is planned. The zero value plans to learn the files' examples by members.
 type PlanOptions struct {
-	// By is ByMembers or BySettings; "" stands for ByMembers. Default "".
+	// By is ByMembers, ByRows, ByClasses or BySettings; "" stands for ByMembers. Default "".
 	By string
 	// Settings is how many settings there are, as costly as the one that is given, BySettings.
 	// Default 0; 1 or more with that.
 	Settings int
+	// Mix is how ByRows weights are averaged: MixUniform or MixMistakes; "" merges posteriors.
+	// Default "".
+	Mix string
+	// Rounds of mixing. Default 0, which stands for 1; 0 or more, and with Mix alone more than 1.
+	Rounds int
 	// Examples is how many there will be; 0 stands for as many as the files have. Default 0; 0 or
 	// more.
 	Examples int64
@@ -269,10 +350,21 @@ func MakePlan(ctx context.Context, o training.Options, p PlanOptions, env traini
 		return nil, fmt.Errorf("shard: how many examples there are is not known: %w",
 			learner.ErrConfig)
 	}
-	if err := m.measure(ctx); err != nil {
+	measure := m.measure
+	switch m.by {
+	case ByRows:
+		measure = m.measureRows
+	case ByClasses:
+		measure = m.measureClasses
+	}
+	if err := measure(ctx); err != nil {
 		return nil, err
 	}
-	plan := m.costs.Plan(m.by, m.units, p.Examples, m.passes)
+	if m.by == ByRows {
+		m.units = int(p.Examples)
+	}
+	plan := m.costs.Plan(Work{By: m.by, Units: m.units, Examples: p.Examples, Passes: m.passes,
+		Rounds: p.Rounds})
 	plan.Measured = m.rows
 	return plan, nil
 }
@@ -287,8 +379,9 @@ type meter struct {
 	sample *training.Sample
 	rows   int // of the sample that are learned
 	by     string
-	units  int
+	units  int // that are known before examples are read
 	passes int
+	mix    string
 	costs  Costs
 }
 
@@ -311,24 +404,54 @@ func newMeter(o training.Options, p *PlanOptions, env training.Env) (*meter, err
 		return nil, err
 	}
 	m.passes, m.o.Epochs = max(1, job.Options().Epochs), 1
-	switch m.by {
-	case ByMembers:
-		if m.units = job.Config().Traits().Splits; m.units == 0 {
-			return nil, fmt.Errorf("shard: %s has no members that learn apart: %w", job.Learner(),
-				learner.ErrConfig)
-		}
-	case BySettings:
-		if m.units = p.Settings; p.Settings < 1 {
-			return nil, fmt.Errorf("shard: %d settings, want 1 or more: %w", p.Settings,
-				learner.ErrConfig)
-		}
-	default:
-		return nil, fmt.Errorf("shard: by %q, want %s or %s: %w", p.By, ByMembers, BySettings,
-			learner.ErrConfig)
+	if err := m.take(p, job); err != nil {
+		return nil, err
 	}
 	m.pool = engine.NewPool(1)
 	m.env.Pool = m.pool
 	return m, nil
+}
+
+// take takes what is dealt out, if the job can be taken apart so.
+func (m *meter) take(p *PlanOptions, job *training.Job) error {
+	refused := func(text string, args ...any) error {
+		return fmt.Errorf("shard: "+text+": %w", append(args, learner.ErrConfig)...)
+	}
+	t := job.Config().Traits()
+	if m.by != ByRows && (p.Mix != "" || p.Rounds != 0) {
+		return refused("mixing and rounds are of rows, not of %s", m.by)
+	}
+	switch m.by {
+	case ByMembers:
+		if m.units = t.Splits; m.units == 0 {
+			return refused("%s has no members that learn apart", job.Learner())
+		}
+	case ByRows:
+		m.units, m.mix = 1, p.Mix
+		switch {
+		case p.Mix != "" && p.Mix != MixUniform && p.Mix != MixMistakes:
+			return refused("mix is %q, want %s or %s", p.Mix, MixUniform, MixMistakes)
+		case p.Rounds < 0 || p.Mix == "" && p.Rounds > 1:
+			return refused("%d rounds, want 1, or with mixing more", p.Rounds)
+		case p.Mix == "" && !t.Merges:
+			return refused("%s has no posterior to merge", job.Learner())
+		case p.Mix != "" && !t.Mixes:
+			return refused("%s has no weights to be averaged", job.Learner())
+		}
+		m.costs.Mixed = p.Mix != ""
+	case ByClasses:
+		if m.o.Pairs || m.o.Data.Positive != "" {
+			return refused("pairs of classes, or two, are not learned class by class")
+		}
+	case BySettings:
+		if m.units = p.Settings; p.Settings < 1 {
+			return refused("%d settings, want 1 or more", p.Settings)
+		}
+	default:
+		return refused("by %q, want %s, %s, %s or %s", m.by, ByMembers, ByRows, ByClasses,
+			BySettings)
+	}
+	return nil
 }
 
 // read takes the sample, and measures reading.
@@ -485,7 +608,7 @@ func (m *meter) learn(ctx context.Context, part string) (l Learned, done *traini
 			return l, nil, err
 		}
 		l = Learned{Units: m.units, Each: t.each(), Bytes: done.Bytes}
-		if m.by == BySettings {
+		if m.by != ByMembers {
 			l.Units = 1
 		}
 		return l, done, nil

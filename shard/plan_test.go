@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +52,8 @@ func TestPlanFormula(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s/%d/%g/%d", c.by, c.units, float64(c.examples), c.passes),
 			func(t *testing.T) {
-				p := adultCosts(c.units).Plan(c.by, c.units, c.examples, c.passes)
+				p := adultCosts(c.units).Plan(shard.Work{By: c.by, Units: c.units,
+					Examples: c.examples, Passes: c.passes})
 				n, e := float64(c.examples)*1e-9, float64(c.passes)
 				for i, d := range p.Divisions {
 					w := float64(d.Workers)
@@ -86,17 +90,87 @@ func TestPlanFormula(t *testing.T) {
 	}
 }
 
+// TestPlanRows: times follow T = R (n/w (read + E c) + merging), and of the shards that make
+// another model each no more are advised than are enough.
+func TestPlanRows(t *testing.T) {
+	c := shard.Costs{Read: 150, Merge: 4e6, MergeShard: 1e6, Model: 1000,
+		Learn: []shard.Learned{{Units: 1, Each: 350, Bytes: 5000}}}
+	for _, o := range []struct {
+		examples       int64
+		passes, rounds int
+		mixed          bool
+		workers        int
+		verdict        string
+	}{
+		{1e9, 1, 0, false, 1, "one core does this in 8.3 minutes: machines beside it don't pay"},
+		{1e10, 1, 0, false, 8, "machines pay: 8 workers, of a core each, do in 10 minutes what one " +
+			"core does in 83 minutes"},
+		{1e9, 2, 3, true, 4, "machines pay: 4 workers, of a core each, do in 11 minutes what one " +
+			"core does in 42 minutes"},
+		{1000, 1, 0, false, 1, "one core does this in 1 s: machines beside it don't pay"},
+	} {
+		c.Mixed = o.mixed
+		p := c.Plan(shard.Work{By: shard.ByRows, Units: int(o.examples), Examples: o.examples,
+			Passes: o.passes, Rounds: o.rounds})
+		rounds := float64(max(1, o.rounds))
+		for i, d := range p.Divisions {
+			w := float64(int(1) << i)
+			shardRows := math.Ceil(float64(o.examples) / w)
+			want, sent, models := rounds*shardRows*(150+float64(o.passes)*350), 0.0, 0
+			if i > 0 {
+				want += rounds * (4e6 + (w-2)*1e6)
+				sent, models = 1000*rounds, i+1 // as high as the tree, and one
+				if o.mixed {
+					models = int(w) + 1
+				}
+			}
+			if math.Abs(d.Seconds-want*1e-9) > 1e-12*d.Seconds || float64(d.Units) != shardRows ||
+				float64(d.Sent) != sent || d.JoinMemory != int64(models)*5000 || d.Memory != 5000 {
+				t.Errorf("%v of %d: %+v, want %v s", w, o.examples, d, want*1e-9)
+			}
+		}
+		if n := len(p.Divisions); n != min(11, bits.Len64(uint64(o.examples))) {
+			t.Errorf("%d divisions of %d", n, o.examples)
+		}
+		if p.Workers != o.workers || p.Verdict() != o.verdict {
+			t.Errorf("%d workers, %q,\nwant %d, %q", p.Workers, p.Verdict(), o.workers, o.verdict)
+		}
+	}
+	c.Merge, c.MergeShard = 1e12, 1e12
+	p := c.Plan(shard.Work{By: shard.ByRows, Units: 2e9, Examples: 2e9})
+	if v := p.Verdict(); !strings.HasSuffix(v, "save less than a fifth: merging is most of it") {
+		t.Errorf("%q", v)
+	}
+}
+
+// TestPlanClasses: each class reads for itself where there are several workers, and none is joined.
+func TestPlanClasses(t *testing.T) {
+	c := shard.Costs{Read: 100, Learn: []shard.Learned{{Units: 1, Each: 400, Bytes: 10},
+		{Units: 20, Each: 3000, Bytes: 150}}}
+	p := c.Plan(shard.Work{By: shard.ByClasses, Units: 20, Examples: 1e9, Passes: 2})
+	for i, want := range []float64{6100, 10 * 900, 5 * 900, 3 * 900, 2 * 900} {
+		d := p.Divisions[i]
+		if d.Each != want || d.JoinMemory != 0 || d.Sent != 0 || i > 0 && d.Memory != 10 {
+			t.Errorf("%+v, want %v ns", d, want)
+		}
+	}
+	if len(p.Divisions) != 5 || p.Workers != 16 {
+		t.Errorf("%d divisions, %d workers", len(p.Divisions), p.Workers)
+	}
+}
+
 // TestPlanSizes: between sizes that were measured learning costs what is on the line between them.
 func TestPlanSizes(t *testing.T) {
 	c := shard.Costs{Learn: []shard.Learned{{Units: 64, Each: 100, Trace: 0.5, Bytes: 10},
 		{Units: 128, Each: 150, Trace: 0.7, Bytes: 20}, {Units: 256, Each: 550, Bytes: 40}}}
 	for units, want := range map[int]float64{32: 50, 64: 100, 96: 125, 192: 350, 512: 1100} {
-		if got := c.Plan(shard.BySettings, units, 1, 1).Divisions[0].Each; got != want {
+		if got := c.Plan(shard.Work{By: shard.BySettings, Units: units,
+			Examples: 1}).Divisions[0].Each; got != want {
 			t.Errorf("%d units: %v ns, want %v", units, got, want)
 		}
 	}
-	d := c.Plan(shard.ByMembers, 256, 1, 1).Divisions
-	if d[1].Sent != 0.7 || d[2].Sent != 0.5 || d[0].Sent != 0 || d[2].Memory != 10 ||
+	d := c.Plan(shard.Work{By: shard.ByMembers, Units: 256, Examples: 10}).Divisions
+	if d[1].Sent != 7 || d[2].Sent != 5 || d[0].Sent != 0 || d[2].Memory != 10 ||
 		d[2].JoinMemory != 2*40+4<<19 {
 		t.Errorf("%+v", d)
 	}
@@ -141,6 +215,59 @@ func TestMakePlan(t *testing.T) {
 	}
 }
 
+// TestMakePlanRows: learning, merging and the models' size are measured of posteriors and weights.
+func TestMakePlanRows(t *testing.T) {
+	two := rows(t, t.TempDir(), 3000, 2, false)
+	for _, c := range []struct {
+		o training.Options
+		p shard.PlanOptions
+	}{
+		{training.Options{Learner: "adf"}, shard.PlanOptions{}},
+		{training.Options{Learner: "wep"}, shard.PlanOptions{}},
+		{training.Options{Learner: "pa"}, shard.PlanOptions{Mix: shard.MixUniform, Rounds: 4}},
+	} {
+		c.o.Files, c.p.By = []string{two}, shard.ByRows
+		p, err := shard.MakePlan(t.Context(), c.o, c.p, training.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := p.Costs.Learn; len(l) != 1 || !(l[0].Each > 0) || l[0].Bytes <= 0 ||
+			p.Costs.Model < 20*4 || !(p.Costs.Merge > 0) || p.Costs.MergeShard < 0 ||
+			p.Costs.Mixed != (c.p.Mix != "") || p.Units != 3000 || p.Rounds != max(1, c.p.Rounds) ||
+			len(p.Divisions) != 11 {
+			t.Errorf("%s: %+v", c.o.Learner, p)
+		}
+	}
+}
+
+// TestMakePlanClasses: all classes together are measured, and one alone.
+func TestMakePlanClasses(t *testing.T) {
+	p, err := shard.MakePlan(t.Context(), training.Options{Learner: "pa", Files: []string{
+		classes(t, t.TempDir(), 3000, 5)}}, shard.PlanOptions{By: shard.ByClasses},
+		training.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := p.Costs.Learn; p.Units != 5 || len(l) != 2 || l[0].Units != 1 || l[1].Units != 5 ||
+		!(l[0].Each > 0) || !(l[1].Each > 0) || l[0].Bytes >= l[1].Bytes || len(p.Divisions) != 3 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// classes writes n examples, each of one of k classes, and returns the file's name.
+func classes(t *testing.T, dir string, n, k int) string {
+	t.Helper()
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "c%d %d:1 %d:0.5\n", i%k, i%k+1, k+1+i%3)
+	}
+	name := filepath.Join(dir, "classes.svm")
+	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 // TestMakePlanWrong: what can't be planned says why.
 func TestMakePlanWrong(t *testing.T) {
 	file := rows(t, t.TempDir(), 100, 1, true)
@@ -152,9 +279,24 @@ func TestMakePlanWrong(t *testing.T) {
 	}{
 		{training.Options{Learner: "perceptron"}, shard.PlanOptions{}, learner.ErrConfig,
 			"no members that learn apart"},
-		{training.Options{}, shard.PlanOptions{By: "rows"}, learner.ErrConfig, `by "rows"`},
+		{training.Options{}, shard.PlanOptions{By: "features"}, learner.ErrConfig,
+			`by "features"`},
 		{training.Options{}, shard.PlanOptions{By: shard.BySettings}, learner.ErrConfig,
 			"0 settings"},
+		{training.Options{}, shard.PlanOptions{By: shard.ByRows}, learner.ErrConfig,
+			"obpm has no posterior to merge"},
+		{training.Options{Learner: "adf"}, shard.PlanOptions{By: shard.ByRows,
+			Mix: shard.MixUniform}, learner.ErrConfig, "no weights to be averaged"},
+		{training.Options{Learner: "pa"}, shard.PlanOptions{By: shard.ByRows, Mix: "chance"},
+			learner.ErrConfig, "chance"},
+		{training.Options{Learner: "adf"}, shard.PlanOptions{By: shard.ByRows, Rounds: 2},
+			learner.ErrConfig, "2 rounds"},
+		{training.Options{}, shard.PlanOptions{Rounds: 2}, learner.ErrConfig,
+			"are of rows, not of members"},
+		{training.Options{}, shard.PlanOptions{By: shard.ByClasses}, learner.ErrConfig,
+			"two classes"},
+		{training.Options{Pairs: true}, shard.PlanOptions{By: shard.ByClasses}, learner.ErrConfig,
+			"class by class"},
 		{training.Options{Data: training.Data{Normalize: "max"}}, shard.PlanOptions{}, nil,
 			"in memory"},
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
 )
 
 // Sample is the first examples of a run over files, prepared and in memory: on it can be tried what
@@ -31,6 +32,7 @@ type Trial struct {
 	Counts eval.Result
 	Bytes  int64                // that the learner holds
 	State  func() learner.State // of the learner
+	Model  func() (*model.Model, error)
 }
 
 // NewSample reads the first examples of the job's files into memory, at most so many, and reads on,
@@ -152,7 +154,8 @@ func (s *sampled[T]) try(ctx context.Context, j *Job, rows int, mark func(learne
 	if err != nil {
 		return nil, unread(ctx, err)
 	}
-	return &Trial{Counts: res, Bytes: r.l.Bytes(), State: r.l.State}, nil
+	return &Trial{Counts: res, Bytes: r.l.Bytes(), State: r.l.State,
+		Model: func() (*model.Model, error) { return capture(j, r.l, s.info, res) }}, nil
 }
 
 // trying gives the examples of a sample, as many at once as are learned at once.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -48,8 +50,9 @@ var suites = []suite{
 	{"wide", "margin learners of p-norms on 20 of 100,000 features, beside ROMMA", bench.Wide},
 	{"command", "whole runs of this command: start, text to model and to predictions, wide " +
 		"examples, resident memory", runCommand},
-	{"shards", "OBPM's members learned in 1 to 64 parts, one after another, and joined: the CPU " +
-		"time of the slowest part and of the join beside what plan expects; a minute a round",
+	{"shards", "OBPM's members learned in 1 to 64 parts, one after another, and joined, shards " +
+		"of rows, and classes: the CPU time of the slowest part and of the join beside what " +
+		"plan expects; two minutes a round",
 		benchShards},
 	{"serve", "100,000 predictions by 8 clients of serve, while as many examples are learned, " +
 		"while none are, and while another model learns them; every answer is compared with its " +
@@ -85,26 +88,58 @@ func runCommand(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 	return bench.Command(ctx, program, benchLines, bench.DataDir(), o)
 }
 
-// shardLines are the runs that bench shards measures.
-var shardLines = bench.ShardLines{
-	Plan: func(members int, file string) []string {
-		return []string{"plan", "--json", "--members", strconv.Itoa(members), "--tau", "0.05", file}
-	},
-	Part: func(members int, part, model, trace, file string) []string {
-		args := []string{"train", "-q", "--members", strconv.Itoa(members), "--tau", "0.05",
-			"-m", model, file}
-		if part != "" {
-			args = append(args, "--shard", part, "--trace", trace)
-		}
-		return args
-	},
-	Join: func(model string, parts, traces []string, file string) []string {
-		args := append([]string{"merge", "-q", "-m", model, "--data", file}, parts...)
-		for _, t := range traces {
-			args = append(args, "--trace", t)
-		}
-		return args
-	},
+// shardWays are the ways to take learning apart that bench shards measures: ensembles of so many
+// members, with tau 0.05, posteriors and weights of shards of the rows, and classes.
+func shardWays(sizes ...int) (ways []bench.ShardWay) {
+	for _, members := range sizes {
+		settings := []string{"--members", strconv.Itoa(members), "--tau", "0.05"}
+		ways = append(ways, bench.ShardWay{Name: fmt.Sprintf("N=%d", members), Same: true,
+			Plan: append([]string{"plan", "--json"}, settings...),
+			Part: func(p bench.ShardPart) [][]string {
+				args := append([]string{"train", "-q", "-m", p.Model, p.File}, settings...)
+				if p.N > 1 {
+					args = append(args, "--shard", fmt.Sprintf("%d/%d", p.K, p.N), "--trace",
+						p.Trace)
+				}
+				return [][]string{args}
+			},
+			Join: func(model string, parts, traces []string, file string) []string {
+				args := append([]string{"merge", "-q", "-m", model, "--data", file}, parts...)
+				for _, t := range traces {
+					args = append(args, "--trace", t)
+				}
+				return args
+			}})
+	}
+	rows := func(name string, settings []string, mix ...string) bench.ShardWay {
+		settings = append(settings, "--bias", "append")
+		return bench.ShardWay{Name: "rows/" + name, Most: 16,
+			Plan: slices.Concat([]string{"plan", "--json", "--by", "rows"}, settings, mix),
+			Part: func(p bench.ShardPart) [][]string {
+				return [][]string{append([]string{"train", "-q", "-m", p.Model, p.File, "--rows",
+					fmt.Sprintf("%d/%d", p.K, p.N)}, settings...)}
+			},
+			Join: func(model string, parts, _ []string, _ string) []string {
+				return append(append([]string{"merge", "-q", "-m", model}, mix...), parts...)
+			}}
+	}
+	mixable := shard.Mixable()
+	weights := []string{"-a", mixable[len(mixable)-1]}
+	posterior := []string{"-a", mergeable()[0], "--label-noise", "0.2"} // near Adult's own
+	return append(ways, rows("merged", posterior), rows("mixed", weights, "--mix", "uniform"),
+		bench.ShardWay{
+			Name: "classes", Classes: true,
+			Plan: append([]string{"plan", "--json", "--by", "classes"}, weights...),
+			Part: func(p bench.ShardPart) (runs [][]string) {
+				args := append([]string{"train", "-q", "-m", p.Model, p.File}, weights...)
+				if p.N == 1 {
+					return [][]string{args}
+				}
+				for _, class := range p.Classes {
+					runs = append(runs, append(slices.Clone(args), "--positive", class))
+				}
+				return runs
+			}})
 }
 
 // benchShards measures this program.
@@ -113,7 +148,7 @@ func benchShards(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bench: shards: %w", err)
 	}
-	return bench.Shards(ctx, program, shardLines, bench.DataDir(), o)
+	return bench.Shards(ctx, program, shardWays(256, 4096), bench.DataDir(), o)
 }
 
 // onData has a suite look for public data sets.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -32,7 +33,9 @@ type planReport struct {
 type planner struct {
 	*trainer
 	by       choice
+	mix      choice
 	settings int
+	rounds   int
 	examples howMany
 }
 
@@ -66,11 +69,22 @@ With N members in w parts an example takes
 where c is what a member costs in a part of that size. Each part reads all examples, so that reading
 and joining are what is left of many parts. See train --shard, and merge --trace.
 
+With --by rows each part learns a shard of the rows: n of them in w parts take
+
+  n/w (read + c), and to merge the parts  m + (w-2) m'
+
+The posteriors are merged once; with --mix weights are averaged, behind each of --rounds. The model
+of w shards is another one than one machine's, with another error: see train --rows and merge.
+
+With --by classes each part learns some of the classes one by one (train --positive CLASS), each of
+which reads for itself, and is what it is in the model of all. Nothing is joined.
+
 With --by settings, --settings of them, as costly as the one that is given, are dealt out, of which
 each worker learns some side by side: nothing is joined.
 
 Times are CPU times, so other programs disturb them little. No model is written.`,
 		Example: `  halfspace plan --members 4096 --tau 0.05 --examples 1e9 a9a
+  halfspace plan -a adf --by rows a9a
   halfspace plan -a pa --by settings --settings 64 a9a`,
 		Annotations: args(useExamples),
 		RunE:        func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
@@ -78,8 +92,14 @@ Times are CPU times, so other programs disturb them little. No model is written.
 	fs := cmd.Flags()
 	fs.Var(&p.examples, "examples", "how many there will be; without, as many as FILE has, by its "+
 		"size")
-	choose(fs, &p.by, "by", "what is dealt out", shard.ByMembers, shard.BySettings)
+	choose(fs, &p.by, "by", "what is dealt out", shard.ByMembers, shard.ByRows, shard.ByClasses,
+		shard.BySettings)
 	fs.IntVar(&p.settings, "settings", 0, "with --by settings: how many")
+	choose(fs, &p.mix, "mix", "with --by rows: average weights, not posteriors"+
+		who(func(t learner.Traits) bool { return t.Mixes }), "none", shard.MixUniform,
+		shard.MixMistakes)
+	fs.IntVar(&p.rounds, "rounds", 1, "with --mix: how often weights are averaged, each time "+
+		"behind a pass over the rows")
 	p.trainer = studyFlags(cmd, nil)
 	return cmd
 }
@@ -90,13 +110,8 @@ func (p *planner) run(cmd *cobra.Command, args []string) error {
 		return usage("Put some of the examples into a file, and say with --examples how many "+
 			"there will be.", "-: stdin is read once, and a plan reads several times")
 	}
-	by := p.by.value == shard.BySettings
-	switch {
-	case by && p.settings < 1:
-		return usage("Say how many with --settings.", "%s: no settings", given(fs, "by"))
-	case !by && fs.Changed("settings"):
-		return usage("Add --by settings, or leave it out.",
-			"%s has no effect without --by settings", given(fs, "settings"))
+	if err := p.agree(fs); err != nil {
+		return err
 	}
 	if err := p.begin(cmd, args); err != nil {
 		return err
@@ -105,9 +120,10 @@ func (p *planner) run(cmd *cobra.Command, args []string) error {
 		return usage("Say with --epochs how many there will be.",
 			"%s: how many passes that takes is not known", given(fs, "until-converged"))
 	}
+	mix, rounds := p.mixing()
 	plan, err := shard.MakePlan(cmd.Context(), p.o, shard.PlanOptions{By: p.by.value,
-		Settings: p.settings, Examples: int64(p.examples), Clock: bench.ProcessTime},
-		p.studyEnv())
+		Settings: p.settings, Mix: mix, Rounds: rounds, Examples: int64(p.examples),
+		Clock: bench.ProcessTime}, p.studyEnv())
 	if err != nil {
 		return p.planError(err)
 	}
@@ -123,65 +139,141 @@ func (p *planner) run(cmd *cobra.Command, args []string) error {
 	return r.print(cmd)
 }
 
+// agree refuses flags of other ways to deal work out.
+func (p *planner) agree(fs *pflag.FlagSet) error {
+	by := p.by.value
+	if by == shard.BySettings && p.settings < 1 {
+		return usage("Say how many with --settings.", "%s: no settings", given(fs, "by"))
+	}
+	for _, f := range []struct{ name, of string }{{"settings", shard.BySettings},
+		{"mix", shard.ByRows}, {"rounds", shard.ByRows}} {
+		if by != f.of && fs.Changed(f.name) {
+			return usage("Add --by "+f.of+", or leave it out.", "%s has no effect without --by %s",
+				given(fs, f.name), f.of)
+		}
+	}
+	switch {
+	case p.rounds < 1:
+		return usage("1 is the average of shards that learned apart.", "--rounds %d: no round",
+			p.rounds)
+	case p.mix.value == "none" && fs.Changed("rounds"):
+		return usage("Add --mix uniform, or leave it out: posteriors are merged once.",
+			"%s without --mix", given(fs, "rounds"))
+	}
+	return nil
+}
+
+// mixing is what shard.PlanOptions say of --mix and --rounds.
+func (p *planner) mixing() (mix string, rounds int) {
+	if p.by.value != shard.ByRows || p.mix.value == "none" {
+		return "", 0
+	}
+	return p.mix.value, p.rounds
+}
+
 // planError gives an error of a plan its exit code and next step.
 func (p *planner) planError(err error) error {
 	e := (*training.Error)(nil)
 	if text, ok := strings.CutPrefix(err.Error(), "shard: "); ok &&
 		errors.Is(err, learner.ErrConfig) && !errors.As(err, &e) {
-		next := "Learners that have: " + who(func(t learner.Traits) bool { return t.Splits > 0 }) +
-			", without a kernel; or --by settings."
-		if strings.Contains(text, "examples") {
-			next = "Say with --examples how many there will be."
-		}
-		return &fail{codeUsage, &explained{text, err}, next}
+		return &fail{codeUsage, &explained{text, err}, p.nextStep(text)}
 	}
 	return p.studyError(err)
+}
+
+// nextStep says what to do about an error of a plan.
+func (p *planner) nextStep(text string) string {
+	switch {
+	case strings.Contains(text, "how many examples"):
+		return "Say with --examples how many there will be."
+	case p.by.value == shard.ByClasses:
+		return "Or --by members, rows, settings."
+	case p.by.value == shard.ByRows && p.mix.value != "none":
+		return "Learners that can: " + strings.Join(shard.Mixable(), ", ") + "."
+	case p.by.value == shard.ByRows:
+		return "Learners that can be merged: " + strings.Join(mergeable(), ", ") +
+			"; or average weights with --mix."
+	}
+	return "Learners that have: " + who(func(t learner.Traits) bool { return t.Splits > 0 }) +
+		", without a kernel; or --by rows, settings."
 }
 
 // print prints the table of divisions and the verdict.
 func (r *planReport) print(cmd *cobra.Command) error {
 	var rows summaryRows
-	c, unit := r.Costs, strings.TrimSuffix(r.By, "s")
+	c := &r.Costs
 	rows.add("learner", "%s %s, %s", r.Learner, describeConfig(r.Learner, r.Config), r.Precision)
 	passes := ""
 	if r.Passes > 1 {
 		passes = fmt.Sprintf(", %d passes", r.Passes)
 	}
+	if r.Rounds > 1 {
+		passes += fmt.Sprintf(", %d rounds", r.Rounds)
+	}
 	rows.add("examples", "%d%s", r.Examples, passes)
-	least, most := c.Learn[0], c.Learn[len(c.Learn)-1]
-	each := fmt.Sprintf("%.3g", most.Each/float64(most.Units))
-	if len(c.Learn) > 1 {
-		each += fmt.Sprintf(" (%.3g of %d)", least.Each/float64(least.Units), least.Units)
-	}
-	join := ""
-	if len(r.Divisions) > 1 && r.By == shard.ByMembers {
-		join = fmt.Sprintf("; to join %.0f ns", c.Replay)
-		if len(r.Divisions) > 2 {
-			join += fmt.Sprintf(", and %.2g a part", c.ReplayPart)
-		}
-	}
-	rows.add("measured", "on %d: to read one %.0f ns; to learn it %s ns a %s%s", r.Measured, c.Read,
-		each, unit, join)
+	rows.add("measured", "on %d: to read one %.0f ns; to learn it %s", r.Measured, c.Read,
+		r.costs())
 	w := stdout(cmd)
 	if err := twoColumns(w, rows); err != nil {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%7s %8s %12s %9s %7s %10s %10s %10s\n", "workers", r.By, "ns/example",
+	fmt.Fprintf(&b, "\n%7s %10s %12s %9s %7s %10s %10s %10s\n", "workers", r.By, "ns/example",
 		"time", "faster", "each sends", "memory", "to join")
 	for _, d := range r.Divisions {
 		sent, joined := "-", "-"
 		if d.JoinMemory > 0 {
-			sent = shortBytes(d.Sent * float64(r.Examples) * float64(r.Passes))
+			sent = shortBytes(float64(d.Sent))
 			joined = shortBytes(float64(d.JoinMemory))
 		}
+		each := fmt.Sprintf("%.0f", d.Each)
+		if d.Each < 100 {
+			each = fmt.Sprintf("%.2g", d.Each)
+		}
 		took := time.Duration(d.Seconds * float64(time.Second))
-		fmt.Fprintf(&b, "%7d %8d %12.0f %9s %6.1fx %10s %10s %10s\n", d.Workers, d.Units, d.Each,
+		fmt.Fprintf(&b, "%7d %10d %12s %9s %6.1fx %10s %10s %10s\n", d.Workers, d.Units, each,
 			shortTime(took), d.Faster, sent, shortBytes(float64(d.Memory)), joined)
 	}
 	fmt.Fprintf(&b, "\n%s\n", upper(r.Verdict)+".")
 	_, err := fmt.Fprint(w, b.String())
 	return err
+}
+
+// costs says what learning and joining cost.
+func (r *planReport) costs() string {
+	c := &r.Costs
+	least, most := c.Learn[0], c.Learn[len(c.Learn)-1]
+	if r.By == shard.ByRows {
+		text := fmt.Sprintf("%.3g ns", most.Each)
+		if len(r.Divisions) > 1 {
+			text += fmt.Sprintf("; to merge two %s, and each more %s",
+				shortNano(c.Merge), shortNano(c.MergeShard))
+		}
+		return text
+	}
+	each := fmt.Sprintf("%.3g", most.Each/float64(most.Units))
+	if len(c.Learn) > 1 {
+		each += fmt.Sprintf(" (%.3g of %d)", least.Each/float64(least.Units), least.Units)
+	}
+	unit := map[string]string{shard.ByMembers: "member", shard.ByClasses: "class",
+		shard.BySettings: "setting"}[r.By]
+	text := each + " ns a " + unit
+	if len(r.Divisions) > 1 && r.By == shard.ByMembers {
+		text += fmt.Sprintf("; to join %.0f ns", c.Replay)
+		if len(r.Divisions) > 2 {
+			text += fmt.Sprintf(", and %.2g a part", c.ReplayPart)
+		}
+	}
+	return text
+}
+
+// shortNano is a time in nanoseconds for people.
+func shortNano(ns float64) string {
+	unit := 0
+	for ; ns >= 1000 && unit < 3; unit++ {
+		ns /= 1000
+	}
+	return fmt.Sprintf("%.3g %s", ns, []string{"ns", "µs", "ms", "s"}[unit])
 }
 
 // shortBytes is an amount of memory for people.
