@@ -1,0 +1,104 @@
+package shard_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/internal/race"
+	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/shard"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// adult returns the lines of a9a.
+func adult(t *testing.T) (lines [][]byte) {
+	t.Helper()
+	f, err := os.Open(realdata.File(t, "a9a.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Collect(bytes.Lines(text))
+}
+
+// TestAdultRows: posteriors of 4 and 16 shards of the rows of Adult have the same bytes for 1, 2
+// and 8 workers, and of models that were trained one by one, in any order of their files. The label
+// noise is above that of the data, so that no example is passed over.
+func TestAdultRows(t *testing.T) {
+	if race.Enabled {
+		t.Skip("TestTrainRows has the same workers, on less")
+	}
+	all := adult(t)
+	for _, c := range []struct {
+		name string
+		rows int
+		o    training.Options
+	}{
+		{"adf", len(all), training.Options{Settings: map[string]any{"noise": 0.2}}},
+		{"adf", len(all), training.Options{Precision: "f64",
+			Settings: map[string]any{"noise": 0.2, "covariance": "diagonal"}}},
+		{"wep", 500, training.Options{Settings: map[string]any{"buffer": 5}}},
+		{"vvm", 500, training.Options{Settings: map[string]any{"buffer": 10}}},
+		{"ep", 200, training.Options{UntilConverged: true}},
+	} {
+		if testing.Short() && c.name != "adf" {
+			continue
+		}
+		t.Run(fmt.Sprintf("%s/%s", c.name, c.o.Precision), func(t *testing.T) {
+			o, dir := c.o, t.TempDir()
+			o.Learner, o.Data.Bias = c.name, "append"
+			o.Files = []string{filepath.Join(dir, "data")}
+			if err := os.WriteFile(o.Files[0], bytes.Join(all[:c.rows], nil), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range []int{4, 16} {
+				models := rowShards(t, dir, o, n)
+				to := filepath.Join(dir, "apart.model")
+				var want []byte
+				for range 3 {
+					done, err := shard.Merge(t.Context(), shard.Merging{Models: models, Model: to})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if p := done.Model.Presented; p != uint64(c.rows) && !o.UntilConverged {
+						t.Errorf("%d shards: %d examples", n, p)
+					}
+					got := content(t, to)
+					if want == nil {
+						want = got
+					}
+					if !bytes.Equal(got, want) {
+						t.Errorf("%d shards: another model of %v", n, models)
+					}
+					rand.Shuffle(n, func(i, j int) { models[i], models[j] = models[j], models[i] })
+				}
+				for _, workers := range []int{1, 2, 8} {
+					o := o
+					o.Model = filepath.Join(dir, "together.model")
+					if _, err := shard.TrainRows(t.Context(), o, n, workers,
+						training.Env{}); err != nil {
+						t.Fatal(err)
+					}
+					if !bytes.Equal(content(t, o.Model), want) {
+						t.Errorf("%d workers, %d shards: another model", workers, n)
+					}
+				}
+			}
+		})
+	}
+}
