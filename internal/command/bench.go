@@ -125,7 +125,7 @@ func shardWays(sizes ...int) (ways []bench.ShardWay) {
 	}
 	mixable := shard.Mixable()
 	weights := []string{"-a", mixable[len(mixable)-1]}
-	posterior := []string{"-a", mergeable()[0], "--label-noise", "0.2"} // near Adult's own
+	posterior := []string{"-a", shard.Mergeable()[0], "--label-noise", "0.2"} // near Adult's own
 	return append(ways, rows("merged", posterior), rows("mixed", weights, "--mix", "uniform"),
 		bench.ShardWay{
 			Name: "classes", Classes: true,

@@ -191,7 +191,7 @@ func (p *planner) nextStep(text string) string {
 	case p.by.value == shard.ByRows && p.mix.value != "none":
 		return "Learners that can: " + strings.Join(shard.Mixable(), ", ") + "."
 	case p.by.value == shard.ByRows:
-		return "Learners that can be merged: " + strings.Join(mergeable(), ", ") +
+		return "Learners that can be merged: " + strings.Join(shard.Mergeable(), ", ") +
 			"; or average weights with --mix."
 	}
 	return "Learners that have: " + who(func(t learner.Traits) bool { return t.Splits > 0 }) +
