@@ -71,10 +71,11 @@ type Comparison struct {
 // Contest says what Compare compares, on which examples. There are Settings, or there are Models.
 type Contest struct {
 	// Settings are Options of learners, which learn as Tune says: side by side in one pass, each
-	// example predicted before it is learned. Default nil; two or more.
+	// example predicted before it is learned. They may differ in Precision, too. Default nil; two
+	// or more.
 	Settings []Options
-	// Models predict the examples and learn nothing. Their precision, labels and formats must be
-	// the same. Default nil; two or more.
+	// Models predict the examples and learn nothing. Their labels and formats must be the same.
+	// Default nil; two or more.
 	Models []*model.Model
 	// Files, Data and Threads are those of the examples that the Models predict, as in Options.
 	// Bias, Normalize and Scale are the models' own. With Settings they are not looked at.
@@ -104,7 +105,7 @@ func Compare(ctx context.Context, c Contest, env Env) (*Comparison, error) {
 	threads := c.Threads
 	if len(c.Models) > 0 {
 		jobs, err = c.predictors(env)
-	} else if jobs, err = rivalsOf(c.Settings, env, len(c.Settings)); err == nil {
+	} else if jobs, err = rivalsOf(c.Settings, env, len(c.Settings), true); err == nil {
 		threads = c.Settings[0].Threads
 		err = oneFor(jobs)
 	}
@@ -114,11 +115,7 @@ func Compare(ctx context.Context, c Contest, env Env) (*Comparison, error) {
 	run := func() (*Comparison, error) {
 		pool, done := env.workers(threads)
 		defer done()
-		clock := &clock{started: started}
-		if jobs[0].precision == "f64" {
-			return compare[float64](ctx, &c, jobs, pool, clock, env)
-		}
-		return compare[float32](ctx, &c, jobs, pool, clock, env)
+		return compare(ctx, &c, jobs, pool, &clock{started: started}, env)
 	}
 	res, err := run()
 	if len(c.Models) == 0 && thirdLabel(jobs, err) {
@@ -157,10 +154,6 @@ func (c *Contest) predictors(env Env) (jobs []*Job, err error) {
 	}
 	for i, j := range jobs[1:] {
 		o, first := j.data, jobs[0].data
-		if j.precision != jobs[0].precision {
-			return nil, newError(ErrModel, "Train them in one precision.",
-				"models 1 and %d are of %s and %s", i+2, jobs[0].precision, j.precision)
-		}
 		jobs[0].data.Dim = max(o.Dim, first.Dim) // of features beyond, readers only count
 		if o.Dim = first.Dim; !reflect.DeepEqual(unprepared(o), unprepared(first)) {
 			return nil, newError(ErrModel, "Train them on files of one kind, with the same labels.",
@@ -171,31 +164,49 @@ func (c *Contest) predictors(env Env) (jobs []*Job, err error) {
 	return jobs, nil
 }
 
-// compare is Compare in the precision of T.
-func compare[T engine.Float](ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool,
-	clock *clock, env Env) (*Comparison, error) {
-	preps, of := ways[T](jobs)
-	in := &reading[T]{preps: preps, jobs: jobs}
+// compare is Compare of jobs.
+func compare(ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool, clock *clock,
+	env Env) (*Comparison, error) {
+	s := &side{race: newRace(len(jobs)), pool: pool, rivals: make([]contender, len(jobs))}
+	var of [2][]*Job // f32, f64
+	for _, j := range jobs {
+		wide := 0
+		if j.precision == "f64" {
+			wide = 1
+		}
+		of[wide] = append(of[wide], j)
+	}
 	inMemory := len(c.Models) == 0 && slices.ContainsFunc(jobs, (*Job).inMemory)
-	if err := in.open(ctx, jobs[0], inMemory); err != nil {
+	narrow, wide := newReading[float32](of[0]), newReading[float64](of[1])
+	var err error
+	switch {
+	case len(of[1]) == 0:
+		s.in, err = narrow, narrow.open(ctx, jobs[0], inMemory)
+		defer narrow.close()
+	case len(of[0]) == 0:
+		s.in, err = wide, wide.open(ctx, jobs[0], inMemory)
+		defer wide.close()
+	default:
+		narrow.apart, wide.apart, wide.also = true, true, true
+		b := &both{wide: wide, narrow: narrow}
+		s.in, err = b, wide.open(ctx, jobs[0], inMemory)
+		defer wide.close()
+		if err == nil {
+			err = b.open(jobs[0])
+		}
+	}
+	if err != nil {
 		return nil, unread(ctx, err)
 	}
-	defer in.done()
-	s := &side[T]{in: in, race: newRace(len(jobs)), pool: pool}
-	for i, j := range jobs {
-		v := &rival[T]{run: run[T]{j: j}, of: of[i]}
-		s.rivals = append(s.rivals, v)
-		var err error
-		if len(c.Models) == 0 {
-			err = v.begin(in)
-		} else if v.view, err = model.RestorePredictor[T](c.Models[i], nil); err != nil {
-			err = wrapped(ErrModel, err)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := enter(c, s, jobs, narrow); err != nil {
+		return nil, err
 	}
-	in.shuffle()
+	if err := enter(c, s, jobs, wide); err != nil {
+		return nil, err
+	}
+	order := orderOf(jobs, max(narrow.total, wide.total))
+	narrow.rewind(order)
+	wide.rewind(order)
 	watch := TuneOptions{Watch: c.Watch}
 	s.watch = func(share float64, examples int64) { watch.tell(s.race, clock, share, examples) }
 	if err := s.pass(ctx); err != nil {
@@ -204,8 +215,9 @@ func compare[T engine.Float](ctx context.Context, c *Contest, jobs []*Job, pool 
 	if len(c.Models) == 0 {
 		s.warn(env)
 	}
-	res := &Comparison{Info: in.info(preps[0]), P: 1}
-	for i, v := range s.rivals {
+	res := &Comparison{Info: s.rivals[0].data(), P: 1}
+	for i, rival := range s.rivals {
+		v := rival.stands()
 		st := Standing{Errors: s.race.errors[i], Seconds: v.res.Learn.Seconds()}
 		st.Error = float64(st.Errors) / float64(max(1, s.race.seen[i]))
 		_, st.PM = stat.Split{N: max(1, s.race.seen[i]), First: st.Errors}.Difference()
@@ -217,6 +229,28 @@ func compare[T engine.Float](ctx context.Context, c *Contest, jobs []*Job, pool 
 	}
 	res.pairs(s.race)
 	return res, nil
+}
+
+// enter makes the rivals of the jobs that a reading is for.
+func enter[T engine.Float](c *Contest, s *side, jobs []*Job, in *reading[T]) error {
+	for k, j := range in.jobs {
+		v := &rival[T]{run: run[T]{j: j}, prep: in.of[k]}
+		i := slices.Index(jobs, j)
+		s.rivals[i] = v
+		var err error
+		if len(c.Models) == 0 {
+			err = v.begin(in)
+		} else {
+			v.info = func() dataset.Info { return in.info(v.prep) }
+			if v.view, err = model.RestorePredictor[T](c.Models[i], nil); err != nil {
+				err = wrapped(ErrModel, err)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pairs fills in how they differ.

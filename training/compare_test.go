@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/eval/stat"
@@ -44,6 +46,58 @@ func TestCompare(t *testing.T) {
 	refuses(t, settings, models, test)
 }
 
+// TestCompareApart: learners and models of both precisions, and of other scales, are compared on
+// one reading, of columns with texts and values that are missing: each is what it is alone, in a
+// stream, in memory, in a fresh order, with weights of classes, and of three classes.
+func TestCompareApart(t *testing.T) {
+	ctx, files := context.Background(), []string{people(t, 900, false), people(t, 900, true)}
+	for k, c := range []training.Options{{Epochs: 1}, {}, {Epochs: 1, Shuffle: true},
+		{Epochs: 1, ClassWeight: "balanced"}, {Shuffle: true, ClassWeight: "true=3"}} {
+		for _, file := range files {
+			if file == files[1] && k > 2 {
+				continue // which has no label "true"
+			}
+			var settings []training.Options
+			var models []*model.Model
+			var want, tested []int64
+			for _, precision := range []string{"f32", "f64"} {
+				for _, scale := range []string{"std", "none", "maxabs"} {
+					o := c
+					o.Learner, o.Precision, o.Files = "pa", precision, []string{file}
+					o.Test, o.Model = o.Files, filepath.Join(t.TempDir(), "m")
+					o.Scale, o.Missing = scale, "mean"
+					r, err := training.Run(ctx, o, training.Env{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					m, err := model.Load(o.Model)
+					if err != nil {
+						t.Fatal(err)
+					}
+					settings, models = append(settings, o), append(models, m)
+					want = append(want, r.Counts.Errors)
+					tested = append(tested, r.Test.Count.Errors)
+				}
+			}
+			compared(t, training.Contest{Settings: settings}, 900, want)
+			compared(t, training.Contest{Settings: settings[2:4]}, 900, want[2:4])
+			compared(t, training.Contest{Models: models, Files: []string{file}}, 900, tested)
+		}
+	}
+	large := filepath.Join(t.TempDir(), "large.svm")
+	if err := os.WriteFile(large, []byte("+1 1:1\n-1 1:1e60\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := training.Options{Learner: "pa", Files: []string{large}}
+	double := o
+	double.Precision = "f64"
+	_, err := training.Compare(ctx, training.Contest{Settings: []training.Options{o, double}},
+		training.Env{})
+	if !errors.Is(err, training.ErrOption) || !strings.Contains(err.Error(), "example 2") {
+		t.Errorf("a value that is no float32: %v", err)
+	}
+}
+
 // compared is Compare, of which the errors are known, without times.
 func compared(t *testing.T, c training.Contest, n int64, want []int64) *training.Comparison {
 	t.Helper()
@@ -57,7 +111,8 @@ func compared(t *testing.T, c training.Contest, n int64, want []int64) *training
 		}
 		r.Standings[i].Seconds = 0
 	}
-	if k := len(want); r.Examples != n || len(r.Pairs) != k*(k-1)/2 || !(r.P < 1) {
+	k := len(want)
+	if r.Examples != n || len(r.Pairs) != k*(k-1)/2 || k > 2 && !(r.P < 1) {
 		t.Errorf("%d examples, %d pairs, Q %v (%v)", r.Examples, len(r.Pairs), r.Q, r.P)
 	}
 	for _, p := range r.Pairs {
@@ -78,12 +133,12 @@ func compared(t *testing.T, c training.Contest, n int64, want []int64) *training
 // refuses looks at what can't be compared.
 func refuses(t *testing.T, settings []training.Options, models []*model.Model, test string) {
 	ctx := context.Background()
-	double := settings[0]
-	double.Precision, double.Model = "f64", filepath.Join(t.TempDir(), "m")
-	if _, err := training.Run(ctx, double, training.Env{}); err != nil {
+	other := settings[0]
+	other.Model, other.Positive = filepath.Join(t.TempDir(), "m"), "-1"
+	if _, err := training.Run(ctx, other, training.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	m, err := model.Load(double.Model)
+	m, err := model.Load(other.Model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +153,6 @@ func refuses(t *testing.T, settings []training.Options, models []*model.Model, t
 	}
 	if _, err := training.Compare(ctx, training.Contest{Models: []*model.Model{models[0], m},
 		Files: []string{test}}, training.Env{}); !errors.Is(err, training.ErrModel) {
-		t.Errorf("two precisions: %v", err)
+		t.Errorf("other labels: %v", err)
 	}
 }

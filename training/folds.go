@@ -169,7 +169,7 @@ func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	jobs, err := rivalsOf([]Options{o}, env, 1)
+	jobs, err := rivalsOf([]Options{o}, env, 1, false)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ type folding[T engine.Float] struct {
 // longest are not yet: the longest of each fold's is another.
 func (f *folding[T]) read(ctx context.Context, jobs []*Job) (of []int, err error) {
 	f.preps, of = ways[T](jobs)
-	in := &reading[T]{jobs: jobs}
+	in := &reading[T]{jobs: jobs, apart: len(f.preps) > 1}
 	first := *jobs[0]
 	for _, p := range f.preps {
 		undivided := *p

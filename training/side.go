@@ -28,17 +28,41 @@ type preparation[T engine.Float] struct {
 	data    *dataset.Data[T]     // all of them; nil of a stream
 	mem     *eval.Memory[T]      // over data
 	block   *engine.Block[T]     // the next ones
+	view    engine.Block[T]      // those of them that are learned now
 }
 
 // reading is one pass over the examples.
 type reading[T engine.Float] struct {
 	preps []*preparation[T]
 	steps []*preparation[T] // preps, behind those that they go on from
+	of    []*preparation[T] // of each job
 	jobs  []*Job            // all of them
+	apart bool              // they are read as they are, and prepared then
 	raw   eval.Source[T]    // nil: in memory
+	also  bool              // another precision is made of them
+	data  *dataset.Data[T]  // for that, in memory
+	tap   *tap[T]           // likewise, of a stream
 	found func() dataset.Info
 	total int64 // examples; 0: not known
 	done  func()
+}
+
+// newReading makes one of what jobs learn.
+func newReading[T engine.Float](jobs []*Job) *reading[T] {
+	r := &reading[T]{jobs: jobs}
+	preps, of := ways[T](jobs)
+	r.preps, r.apart = preps, len(preps) > 1
+	for _, i := range of {
+		r.of = append(r.of, preps[i])
+	}
+	return r
+}
+
+// close ends the reading.
+func (r *reading[T]) close() {
+	if r.done != nil {
+		r.done()
+	}
 }
 
 // ways returns the distinct preparations of jobs, and the number of each job's.
@@ -80,56 +104,78 @@ func unprepared(o dataset.Options) dataset.Options {
 // open begins to read what the jobs learn, all of it at once where inMemory.
 func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
 	o := j.data
-	if len(r.preps) > 1 {
+	if r.apart {
 		o = unprepared(o)
 	}
 	if inMemory {
 		data, err := await(ctx, func() (*dataset.Data[T], error) {
 			return dataset.Load[T](ctx, j.o.Files, o)
 		})
-		if err == nil {
-			err = weigh(&j.o, data)
-		}
 		if err != nil {
 			return err
 		}
-		r.settle(data.Info)
-		for _, p := range r.steps {
-			p.data = data
-			if p.of != nil {
-				p.data = p.of.data
-			}
-			if len(r.preps) > 1 {
-				if p.data, err = p.data.Prepared(p.options); err != nil {
-					return err
-				}
-			}
-		}
-		for _, p := range r.preps {
-			p.mem, p.of = memoryOf(p.data), nil
-		}
-		r.steps = nil
-		r.total, r.done = int64(data.Info.Rows), func() {}
-		r.found = func() dataset.Info { return data.Info }
-		return nil
+		r.done = func() {}
+		return r.take(j, data)
 	}
 	s, _, done, err := Open[T](ctx, j.o.Files, o)
 	if err != nil {
 		return err
 	}
-	r.settle(s.Info())
+	r.done = done
+	if err := r.goThrough(j, s, s.Info); err != nil {
+		done()
+		return err
+	}
+	return nil
+}
+
+// take prepares data that are in memory.
+func (r *reading[T]) take(j *Job, data *dataset.Data[T]) (err error) {
+	r.total, r.found = int64(data.Info.Rows), func() dataset.Info { return data.Info }
+	if r.also {
+		unweighed := *data
+		r.data = &unweighed
+	}
+	if err := weigh(&j.o, data); err != nil {
+		return err
+	}
+	r.settle(data.Info)
 	for _, p := range r.steps {
-		if len(r.preps) > 1 {
-			if p.prep, err = dataset.NewPreparer[T](p.options, s.Info()); err != nil {
-				done()
+		p.data = data
+		if p.of != nil {
+			p.data = p.of.data
+		}
+		if r.apart {
+			if p.data, err = p.data.Prepared(p.options); err != nil {
 				return err
 			}
 		}
 	}
-	r.done, r.found = done, s.Info
-	first := &replay[T]{src: s} // how many classes there are is known from the first block on
-	first.block, first.err = s.Next()
-	r.raw = weighStream[T](&j.o, first, r.found)
+	for _, p := range r.preps {
+		p.mem, p.of = memoryOf(p.data), nil
+	}
+	r.steps = nil
+	return nil
+}
+
+// goThrough prepares the blocks of a stream.
+func (r *reading[T]) goThrough(j *Job, src eval.Source[T], found func() dataset.Info) (err error) {
+	r.found = found
+	r.settle(found())
+	for _, p := range r.steps {
+		if r.apart {
+			if p.prep, err = dataset.NewPreparer[T](p.options, found()); err != nil {
+				return err
+			}
+		}
+	}
+	if r.also {
+		r.tap = &tap[T]{src: src}
+		src = r.tap
+	}
+	first := &replay[T]{src: src} // how many classes there are is known from the first block on
+	first.block, first.err = src.Next()
+	r.raw = weighStream[T](&j.o, first, found)
 	return nil
 }
 
@@ -147,7 +193,7 @@ func (r *reading[T]) settle(info dataset.Info) {
 // chain has preparations that scale alike go on from one that scales and does no more.
 func (r *reading[T]) chain() {
 	for _, p := range r.preps {
-		if len(r.preps) == 1 || leavesValues(&p.options) {
+		if !r.apart || leavesValues(&p.options) {
 			continue
 		}
 		o := dataset.Options{Scaling: p.options.Scaling, Scaled: p.options.Scaled,
@@ -165,18 +211,23 @@ func (r *reading[T]) chain() {
 	r.steps = append(r.steps, r.preps...)
 }
 
-// shuffle has the pass take the examples in the order of a run's first one, if a job's is a fresh
-// one, and reports whether that is so.
-func (r *reading[T]) shuffle() bool {
-	if !slices.ContainsFunc(r.jobs, func(j *Job) bool { return j.o.Shuffle }) {
-		return false
+// orderOf is the order of the pass, that of a run's first one, if a job's is a fresh one; else nil.
+func orderOf(jobs []*Job, total int64) []int32 {
+	if !slices.ContainsFunc(jobs, func(j *Job) bool { return j.o.Shuffle }) {
+		return nil
 	}
-	order := make([]int32, r.total)
-	engine.Permute(order, r.jobs[0].seed, 0)
+	order := make([]int32, total)
+	engine.Permute(order, jobs[0].seed, 0)
+	return order
+}
+
+// rewind begins the pass, in that order.
+func (r *reading[T]) rewind(order []int32) {
 	for _, p := range r.preps {
-		p.mem.Rewind(order)
+		if p.mem != nil {
+			p.mem.Rewind(order)
+		}
 	}
-	return true
 }
 
 // next makes the next block of every preparation, all of the same examples.
@@ -203,6 +254,16 @@ func (r *reading[T]) next() (n int, err error) {
 	}
 	return b.Len(), nil
 }
+
+// slice makes examples lo to hi of the block those that are learned now.
+func (r *reading[T]) slice(lo, hi int) {
+	for _, p := range r.preps {
+		p.view = p.block.Slice(lo, hi)
+	}
+}
+
+// log counts these into its fingerprint.
+func (r *reading[T]) log(l *tuneLog) { learned(l, &r.preps[0].view) }
 
 // info is what was found, as the preparation has it.
 func (r *reading[T]) info(p *preparation[T]) dataset.Info {
@@ -231,21 +292,39 @@ func (r *reading[T]) share(examples int64) float64 {
 // rival is one of those that learn side by side, or that predict.
 type rival[T engine.Float] struct {
 	run[T]
-	of   int                  // number of its preparation
+	standing
+	prep *preparation[T]
 	view learner.Predictor[T] // predicts and learns nothing; nil: it learns
 	out  []float64
 
 	rounds []learner.Round
-	word   uint64 // bits of the examples of a word that it got wrong
-	words  []uint64
-	res    eval.Result
-	count  eval.Count
-	err    error // which ended its learning
 }
+
+// standing is what one of them got wrong.
+type standing struct {
+	word  uint64 // bits of the examples of a word that it got wrong
+	words []uint64
+	res   eval.Result
+	count eval.Count
+	err   error // which ended its learning
+}
+
+// contender is a rival of either precision.
+type contender interface {
+	take(at int)
+	stands() *standing
+	broken() error
+	data() dataset.Info
+	config() learner.Config
+}
+
+func (v *rival[T]) stands() *standing      { return &v.standing }
+func (v *rival[T]) data() dataset.Info     { return v.info() }
+func (v *rival[T]) config() learner.Config { return v.j.config }
 
 // begin makes the learner, once the examples are known.
 func (v *rival[T]) begin(in *reading[T]) (err error) {
-	j, p := v.j, in.preps[v.of]
+	j, p := v.j, v.prep
 	v.info = func() dataset.Info { return in.info(p) }
 	if v.room, err = newRoom[T](j, p.data != nil); err != nil {
 		return err
@@ -264,12 +343,13 @@ func (v *rival[T]) begin(in *reading[T]) (err error) {
 	return err
 }
 
-// take learns some examples, or scores them. Those that it gets wrong are bits of words, the first
-// of them at bit at of the present word.
-func (v *rival[T]) take(b *engine.Block[T], at int) {
+// take learns the examples of its preparation's view, or scores them. Those that it gets wrong are
+// bits of words, the first of them at bit at of the present word.
+func (v *rival[T]) take(at int) {
 	if v.err != nil {
 		return
 	}
+	b := &v.prep.view
 	began, n := time.Now(), b.Len()
 	if len(v.rounds) < n {
 		v.rounds = make([]learner.Round, n)
@@ -324,30 +404,36 @@ func (v *rival[T]) learnOrScore(b *engine.Block[T], rounds []learner.Round) erro
 }
 
 // side is a pass of rivals over the examples.
-type side[T engine.Float] struct {
-	in     *reading[T]
-	rivals []*rival[T]
+type side struct {
+	in     examples
+	rivals []contender
 	race   *race
 	alpha  float64 // of the looks; 0: nobody is dropped
 	pool   *engine.Pool
 	watch  func(share float64, examples int64)
 	log    *tuneLog // nil: none
 
-	views []engine.Block[T] // of each preparation
-	at    int               // bits of the present words
+	at    int // bits of the present words
 	wrong []uint64
 	out   []int // rivals that were dropped, in that order
 }
 
+// examples are readings that go on together.
+type examples interface {
+	next() (n int, err error)
+	slice(lo, hi int)
+	log(l *tuneLog)
+	share(examples int64) float64
+}
+
 // Part is engine.Job's: a rival learns what the others do.
-func (s *side[T]) Part(i int) {
-	v := s.rivals[s.race.alive[i]]
-	v.take(&s.views[v.of], s.at)
+func (s *side) Part(i int) {
+	s.rivals[s.race.alive[i]].take(s.at)
 }
 
 // pass goes over the examples to their end.
-func (s *side[T]) pass(ctx context.Context) error {
-	s.views, s.wrong = make([]engine.Block[T], len(s.in.preps)), make([]uint64, len(s.rivals))
+func (s *side) pass(ctx context.Context) error {
+	s.wrong = make([]uint64, len(s.rivals))
 	var seen, told int64
 	look := nextLook(0)
 	for {
@@ -364,13 +450,11 @@ func (s *side[T]) pass(ctx context.Context) error {
 		}
 		for lo := 0; lo < n; {
 			hi := min(n, lo+int(look-seen))
-			for i, p := range s.in.preps {
-				s.views[i] = p.block.Slice(lo, hi)
-			}
+			s.in.slice(lo, hi)
 			if err := s.pool.Run(ctx, len(s.race.alive), s); err != nil {
 				return fmt.Errorf("training: %w after %d examples", ErrStopped, seen)
 			}
-			learned(s.log, &s.views[0])
+			s.in.log(s.log)
 			if err := s.tally(hi - lo); err != nil {
 				return err
 			}
@@ -392,9 +476,9 @@ func (s *side[T]) pass(ctx context.Context) error {
 }
 
 // tally counts n more examples, and takes out rivals that can't go on. It is an error if none can.
-func (s *side[T]) tally(n int) error {
+func (s *side) tally(n int) error {
 	for _, i := range slices.Clone(s.race.alive) {
-		if err := s.rivals[i].err; err != nil {
+		if err := s.rivals[i].stands().err; err != nil {
 			if s.log != nil {
 				s.log.say(logOut, i, err.Error())
 			} else if len(s.race.alive) == 1 {
@@ -407,7 +491,7 @@ func (s *side[T]) tally(n int) error {
 	words := (s.at + n) / 64
 	for w := 0; w < words && len(s.race.alive) > 0; w++ {
 		for _, i := range s.race.alive {
-			s.wrong[i] = s.rivals[i].words[w]
+			s.wrong[i] = s.rivals[i].stands().words[w]
 		}
 		s.log.add(s.race.alive, s.wrong, 64)
 		s.race.add(s.wrong, 64)
@@ -417,12 +501,12 @@ func (s *side[T]) tally(n int) error {
 }
 
 // rest counts the examples of the last word.
-func (s *side[T]) rest() {
+func (s *side) rest() {
 	if s.at == 0 {
 		return
 	}
 	for _, i := range s.race.alive {
-		s.wrong[i] = s.rivals[i].word
+		s.wrong[i] = s.rivals[i].stands().word
 	}
 	s.log.add(s.race.alive, s.wrong, s.at)
 	s.race.add(s.wrong, s.at)
@@ -430,36 +514,36 @@ func (s *side[T]) rest() {
 }
 
 // look says, of a part, what those that learn here are at a look.
-func (s *side[T]) look() {
+func (s *side) look() {
 	if s.log == nil {
 		return
 	}
 	for _, i := range s.race.alive {
-		s.log.state(i, broken(s.rivals[i]))
+		s.log.state(i, s.rivals[i].broken())
 	}
 	s.log.look()
 }
 
 // rivalsHere fills in what came of those that have learned here, of a part.
-func (s *side[T]) rivalsHere(res *Tuned) {
+func (s *side) rivalsHere(res *Tuned) {
 	for _, i := range s.log.only {
 		v := s.rivals[i]
-		res.Tried[i].Seconds = v.res.Learn.Seconds()
-		res.found = append(res.found, found(v.info()))
+		res.Tried[i].Seconds = v.stands().res.Learn.Seconds()
+		res.found = append(res.found, found(v.data()))
 	}
 	for _, i := range s.race.alive {
-		s.log.state(i, broken(s.rivals[i]))
+		s.log.state(i, s.rivals[i].broken())
 	}
 }
 
 // warn says so where the labels come in runs, by the count of one that had all examples.
-func (s *side[T]) warn(env Env) {
+func (s *side) warn(env Env) {
 	if env.Observer == nil && env.Logger == nil {
 		return
 	}
 	v := s.rivals[s.race.alive[0]]
-	for _, x := range v.count.Runs() {
-		env.observer().Warn(Warning{Code: x.Code, Text: WarningText(x, ""), Config: v.j.config})
+	for _, x := range v.stands().count.Runs() {
+		env.observer().Warn(Warning{Code: x.Code, Text: WarningText(x, ""), Config: v.config()})
 	}
 }
 
@@ -471,8 +555,8 @@ func saveRival[T engine.Float](v *rival[T], path string) (*Saved, error) {
 	return v.j.saved, err
 }
 
-// broken is why a learner's state can't be saved; nil if it can.
-func broken[T engine.Float](v *rival[T]) error {
+// broken is why its learner's state can't be saved; nil if it can.
+func (v *rival[T]) broken() error {
 	if v.err != nil {
 		return v.err
 	}

@@ -132,7 +132,7 @@ func compete(ctx context.Context, settings []Options, t TuneOptions, env Env, lo
 	if log != nil {
 		here, t.Alpha = len(log.only), 0
 	}
-	jobs, err := rivalsOf(settings, env, here)
+	jobs, err := rivalsOf(settings, env, here, false)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,8 @@ func compete(ctx context.Context, settings []Options, t TuneOptions, env Env, lo
 }
 
 // rivalsOf makes the jobs of settings that are to be compared, of which so many are learned here.
-func rivalsOf(settings []Options, env Env, here int) ([]*Job, error) {
+// Their precisions may be mixed, where that is said.
+func rivalsOf(settings []Options, env Env, here int, mixed bool) ([]*Job, error) {
 	if len(settings) == 0 || here == 0 {
 		return nil, badOption("", "{settings}: none is given")
 	}
@@ -189,7 +190,7 @@ func rivalsOf(settings []Options, env Env, here int) ([]*Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		if first := &settings[0]; i > 0 && (j.precision != jobs[0].precision ||
+		if first := &settings[0]; i > 0 && (!mixed && j.precision != jobs[0].precision ||
 			o.Shuffle != first.Shuffle || o.UntilConverged != first.UntilConverged ||
 			!slices.Equal(o.Files, first.Files) || !sameReading(o.Data, first.Data)) {
 			return nil, badOption("They must be the same.", "setting %d differs from the first in "+
@@ -246,23 +247,25 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		res.judge(race, nil)
 		return res, tuneRun(ctx, settings, env, res)
 	}
-	preps, of := ways[T](jobs)
-	in := &reading[T]{preps: preps, jobs: jobs}
+	in := newReading[T](jobs)
 	inMemory := slices.ContainsFunc(jobs, (*Job).inMemory)
 	if err := in.open(ctx, jobs[0], inMemory); err != nil {
 		return nil, unread(ctx, err)
 	}
 	defer in.done()
-	s := &side[T]{in: in, race: race, alpha: t.Alpha, pool: pool, log: log,
-		rivals: make([]*rival[T], len(jobs))}
+	s := &side{in: in, race: race, alpha: t.Alpha, pool: pool, log: log,
+		rivals: make([]contender, len(jobs))}
+	rivals := make([]*rival[T], len(jobs))
 	for _, i := range race.alive {
-		v := &rival[T]{run: run[T]{j: jobs[i]}, of: of[i]}
+		v := &rival[T]{run: run[T]{j: jobs[i]}, prep: in.of[i]}
 		if err := v.begin(in); err != nil {
 			return nil, err
 		}
-		s.rivals[i] = v
+		rivals[i], s.rivals[i] = v, v
 	}
-	shuffled := in.shuffle()
+	order := orderOf(jobs, in.total)
+	in.rewind(order)
+	shuffled := order != nil
 	clock := clock{started: started}
 	s.watch = func(share float64, examples int64) {
 		t.tell(s.race, &clock, share, examples)
@@ -276,14 +279,14 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 	}
 	s.warn(env)
 	failed := make([]error, len(jobs))
-	for i, v := range s.rivals {
-		failed[i] = broken(v)
+	for i, v := range rivals {
+		failed[i] = v.broken()
 		res.Tried[i].Seconds = v.res.Learn.Seconds()
 	}
 	if err := res.judge(s.race, failed); err != nil {
 		return nil, err
 	}
-	best := s.rivals[res.Best]
+	best := rivals[res.Best]
 	if res.Info = best.info(); settings[0].Model == "" {
 		return res, nil
 	}

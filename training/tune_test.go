@@ -115,23 +115,7 @@ func TestTune(t *testing.T) {
 // judged of one reading as runs of their own are, in a stream, in memory and by folds; the best
 // one's model is that of its run, to the byte.
 func TestTuneScales(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("size,job,age,label\n")
-	r := rand.New(engine.NewRand(3, 0))
-	for range 700 {
-		x, age, job, size := r.Float64(), r.Float64(), "clerk", "?"
-		if x > 0.1 {
-			size = fmt.Sprintf("%.5g", 1000*x)
-		}
-		if age > 0.6 {
-			job = "smith"
-		}
-		fmt.Fprintf(&text, "%s,%s,%.3g,%v\n", size, job, age, x+age > 1)
-	}
-	file := filepath.Join(t.TempDir(), "people.csv")
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := people(t, 700, false)
 	for _, c := range []struct {
 		epochs int // 0: in memory
 		by     string
@@ -148,6 +132,33 @@ func TestTuneScales(t *testing.T) {
 		}
 		judgedAlone(t, settings, c.by)
 	}
+}
+
+// people is a csv file with texts and values that are missing, and two labels or three.
+func people(t *testing.T, n int, three bool) string {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("size,job,age,label\n")
+	r := rand.New(engine.NewRand(3, 0))
+	for range n {
+		x, age, job, size := r.Float64(), r.Float64(), "clerk", "?"
+		if x > 0.1 {
+			size = fmt.Sprintf("%.5g", 1000*x)
+		}
+		if age > 0.6 {
+			job = "smith"
+		}
+		label := fmt.Sprint(x+age > 1)
+		if three {
+			label = fmt.Sprint(int(3 * x))
+		}
+		fmt.Fprintf(&text, "%s,%s,%.3g,%s\n", size, job, age, label)
+	}
+	file := filepath.Join(t.TempDir(), "people.csv")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // judgedAlone compares what Tune says of settings with what they come to alone.

@@ -62,7 +62,8 @@ and say how their errors differ.
 
 Models come first, then the files of examples. Or -a names a learner with its flags, in quotes,
 twice or more: they learn side by side, each example predicted before
-it is learned. Flags of compare itself hold for all of them.
+it is learned. Flags of compare itself hold for all of them. Precision, and how examples are scaled
+and normalised, may differ.
 
 The examples are read once, so a stream will do. Two are compared on the examples that one alone
 got wrong (McNemar's test), and over batches of examples that follow
@@ -71,6 +72,7 @@ verdict goes by the larger of the two probabilities, for all pairs
 together (Holm), at a level of 0.05. Of three and more there is Cochran's Q, too.`,
 		Example: `  halfspace compare old.model new.model test.svm
   halfspace compare -a "pa --C 1" -a "pa --C 0.01" -a "obpm --tau 0.1" a9a
+  halfspace compare -a "pa --scale std" -a "pa --precision f64" a9a
   zcat stream.gz | halfspace compare -a arow -a "adf --covariance diagonal" -`,
 		Annotations: args(useExamples),
 		RunE:        func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },

@@ -383,15 +383,20 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	if err := findTests(o.Test); err != nil {
 		return err
 	}
-	if err := t.metrics.options(fs, o, t.html); err != nil || !anew {
+	if err := t.metrics.options(fs, o, t.html); err != nil {
 		return err
+	}
+	if !anew {
+		o.Proba = o.Proba || t.metrics.asksProba()
+		return nil
 	}
 	if o.Learner, o.Config, err = t.settings.config(o.Learner); err != nil {
 		return err
 	}
 	o.Literal = true
-	o.Proba = o.Proba || t.metrics.asks(everyMetric) && !o.UntilConverged &&
-		o.Config.Traits().Proba
+	if err := t.metrics.proba(fs, o); err != nil {
+		return err
+	}
 	o.KeepSizes = slices.ContainsFunc(o.Config.Traits().Sizes, fs.Changed)
 	return nil
 }

@@ -106,8 +106,25 @@ func (m *metricFlags) options(fs *pflag.FlagSet, o *training.Options, html strin
 	if o.AUC = m.asks("auc") || html != ""; html != "" {
 		o.Curve = htmlPoints
 	}
-	o.Proba = o.Proba || m.asksProba()
 	return m.check(fs)
+}
+
+// proba has probabilities tallied where a metric of them is to be shown. A learner without has
+// those of --calibrate, in the test.
+func (m *metricFlags) proba(fs *pflag.FlagSet, o *training.Options) error {
+	t := o.Config.Traits()
+	switch {
+	case m.asks(everyMetric) && !o.UntilConverged && t.Proba:
+		o.Proba = true
+	case !m.asksProba() || o.Calibrate != "" && len(o.Test) > 0 && !t.Proba:
+	case !t.Proba && !o.Proba:
+		return usage("Add --calibrate platt and --test FILE, or leave it out.",
+			"%s %s: %s has no probabilities of its own", given(fs, "metrics"),
+			strings.Join(m.list, ","), o.Learner)
+	default:
+		o.Proba = true
+	}
+	return nil
 }
 
 func (m *metricFlags) check(fs *pflag.FlagSet) error {
