@@ -22,6 +22,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,13 +148,20 @@ type Runner struct {
 // Train learns o in parts: command.Elsewhere.Train.
 func (r *Runner) Train(ctx context.Context, p command.Parts, o training.Options) (*command.Merged,
 	error) {
-	to := o.Model
+	to, files := o.Model, o.Files
+	if o.From != "" {
+		files = append(slices.Clone(files), o.From)
+	}
+	name, err := runner(ctx, p.State, files)
+	if err != nil {
+		return nil, err
+	}
 	j, err := buckets.Cut(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
 	defer j.Close()
-	d, err := r.do(ctx, j)
+	d, err := r.do(ctx, name, j)
 	if err != nil {
 		return nil, err
 	}
@@ -164,24 +172,28 @@ func (r *Runner) Train(ctx context.Context, p command.Parts, o training.Options)
 // command.Elsewhere.Tune.
 func (r *Runner) Tune(ctx context.Context, n int, state string, settings []training.Options,
 	t training.TuneOptions) (*training.Tuned, error) {
+	var files []string
+	if len(settings) > 0 {
+		files = settings[0].Files
+	}
+	name, err := runner(ctx, state, files)
+	if err != nil {
+		return nil, err
+	}
 	j, err := buckets.CutTune(ctx, state, n, settings, t)
 	if err != nil {
 		return nil, err
 	}
 	defer j.Close()
-	d, err := r.do(ctx, j)
+	d, err := r.do(ctx, name, j)
 	if err != nil {
 		return nil, err
 	}
 	return buckets.Tuned(ctx, j, d, settings)
 }
 
-// do has a runner do the job.
-func (r *Runner) do(ctx context.Context, j *work.Job) (work.Done, error) {
-	name, err := runner()
-	if err != nil {
-		return work.Done{}, err
-	}
+// do has the runner of that name do the job.
+func (r *Runner) do(ctx context.Context, name string, j *work.Job) (work.Done, error) {
 	if !sdk.Initialized() {
 		sdk.Init()
 		slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr,
@@ -211,15 +223,24 @@ func (r *Runner) do(ctx context.Context, j *work.Job) (work.Done, error) {
 		joined = sdk.ParDo(s, &joinFn{Whole: round.Whole.Encode()}, learned)
 	}
 	alive, end := r.watch(ctx, j)
-	_, err = sdk.Run(alive, name, p)
+	var err error
+	if onDataflow(name) {
+		err = runDataflow(alive, name, p)
+	} else {
+		_, err = sdk.Run(alive, name, p)
+	}
 	cause := context.Cause(alive)
 	end()
 	if err != nil && cause != nil {
-		cancelJob()
+		cancelJob(name)
 		err = cause
 	}
 	if err != nil {
-		return work.Done{}, failed(err, j.Whole.State)
+		text := err.Error()
+		if onDataflow(name) && cause == nil {
+			text += " " + dataflowMessages(ctx, err)
+		}
+		return work.Done{}, failed(text, j.Whole.State)
 	}
 	return buckets.Taken(ctx, j) // what the last step has emitted is in the folder, too
 }
@@ -255,12 +276,18 @@ func (r *Runner) watch(ctx context.Context, j *work.Job) (_ context.Context, end
 }
 
 // cancelJob has the runner end the job, if it can be reached.
-func cancelJob() {
+func cancelJob(name string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if onDataflow(name) {
+		if err := cancelDataflow(ctx); err != nil {
+			fmt.Fprintf(os.Stderr, "halfspace: the job %s may go on: %v\n", *jobopts.JobName, err)
+		}
+		return
+	}
 	if *jobopts.Endpoint == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
 	cc, err := grpcx.Dial(ctx, *jobopts.Endpoint, 5*time.Second)
 	if err != nil {
 		return
@@ -278,28 +305,31 @@ func cancelJob() {
 	}
 }
 
-// failed is the error of a job.
-func failed(err error, state string) error {
-	if f := received(err.Error()); f != nil {
+// failed is the error of a job, of which a runner says this.
+func failed(text, state string) error {
+	if f := received(text); f != nil {
 		return f
 	}
-	text := strings.ReplaceAll(err.Error(), "caused by:", "")
+	text = strings.ReplaceAll(text, "caused by:", "")
 	return &command.Failure{Code: 1, Text: "beam: " + strings.Join(strings.Fields(text), " "),
 		Next: "What is learned by now stays in " + state + ": the same command goes on there."}
 }
 
-// runner is the one that was asked for, else Prism in this process, if it can be reached.
-func runner() (string, error) {
+// runner is the one that was asked for, else Prism in this process, if it can be reached and see
+// state and files.
+func runner(ctx context.Context, state string, files []string) (string, error) {
 	name := *runners.Runner
 	switch name {
 	case "":
 		name = "prism"
 	case "direct", "prism", "PrismRunner", "flink", "FlinkRunner", "universal", "portable",
 		"PortableRunner":
+	case "dataflow", "DataflowRunner":
+		return name, checkDataflow(ctx, state, files)
 	default:
 		return "", &command.Failure{Code: 2, Text: "--runner " + name + ": no such runner",
 			Next: "direct works in this process, and prism, too, without --endpoint; flink and " +
-				"universal are whatever takes jobs at --endpoint."}
+				"universal are whatever takes jobs at --endpoint; dataflow is Google's service."}
 	}
 	if at := *jobopts.Endpoint; at != "" && name != "direct" {
 		// The SDK tries for two minutes.
@@ -316,7 +346,8 @@ func runner() (string, error) {
 
 // shown are the flags of Beam that help shows.
 var shown = []string{"runner", "endpoint", "environment_type", "environment_config", "job_name",
-	"parallelism", "experiments"}
+	"parallelism", "experiments", "project", "region", "staging_location", "machine_type",
+	"max_num_workers", "worker_binary"}
 
 // Flags adds those of Beam to the command's.
 func (r *Runner) Flags(fs *pflag.FlagSet) {

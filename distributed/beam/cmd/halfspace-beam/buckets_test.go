@@ -33,6 +33,7 @@ type cloud struct {
 	stored  func(name string)        // called for each, if not nil
 	at      time.Time                // when all objects were written
 	unknown func(what string, r any) // told of what it can't do
+	jobs    http.Handler             // of Dataflow
 }
 
 // newCloud starts one, to which this process and those that it starts go.
@@ -64,6 +65,13 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p := r.URL.Path
 	switch {
+	case strings.HasPrefix(p, "/v1b3/") && c.jobs != nil:
+		c.jobs.ServeHTTP(w, r)
+	case p == "/token":
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"access_token": "t", "token_type": "Bearer", "expires_in": 3600}`)
+	case strings.HasPrefix(p, "/storage/v1/b/") && !strings.Contains(p, "/o"):
+		json.NewEncoder(w).Encode(map[string]any{"kind": "storage#bucket", "name": path.Base(p)})
 	case strings.HasPrefix(p, "/upload/storage/v1/b/"):
 		c.upload(w, r)
 	case strings.HasPrefix(p, "/storage/v1/b/"):
