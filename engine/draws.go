@@ -20,6 +20,8 @@ import (
 const (
 	golden = 0x9e3779b97f4a7c15 // 2^64 / golden ratio, odd: spreads counters over the word
 	step   = 0xa0761d6478bd642f // between the words of one counter; wyrand's
+
+	wordStep = golden << 48 & (1<<64 - 1) // between the counters of two words of members
 )
 
 // mix is D. Stafford's variant 13 of the MurmurHash3 finaliser (the output function of SplitMix64).
@@ -179,22 +181,15 @@ func (b *Bernoulli) Masks(mask []uint64, members int, example uint64) {
 		}
 		return
 	}
-	for g := range words {
-		e := example
-		if last := e + uint64(len(mask)/words); last < 1<<48 && last >= e {
-			c := b.counter(g, e) // of the next ones golden more each: g is in other bits
-			for i := g; i < len(mask); i += words {
-				mask[i] = c
-				c += golden
-			}
-			continue
-		}
-		for i := g; i < len(mask); i += words {
-			mask[i] = b.counter(g, e)
-			e++
+	if last := example + uint64(len(mask)/words); last < 1<<48 && last >= example {
+		// Counters are sums then: g is in other bits than the example.
+		vecmath.MixCounters(mask, words, b.counter(0, example), golden, wordStep)
+	} else {
+		for i := range mask {
+			c := b.counter(i%words, example+uint64(i/words))
+			vecmath.MixCounters(mask[i:i+1], 1, c, 0, 0)
 		}
 	}
-	vecmath.Mix(mask)
 	vecmath.DrawBits(mask, b.key.fin, step, b.first, b.turn)
 	for last := words - 1; last < len(mask); last += words {
 		mask[last] &= ^uint64(0) >> (-uint(members) % 64)
@@ -209,7 +204,7 @@ func (b *Bernoulli) Draw(member int, example uint64) bool {
 // start is the first x of members 64*g, ..., 64*g+63.
 func (b *Bernoulli) start(g int, example uint64) uint64 { return mix(b.counter(g, example)) }
 
-// counter is what mix makes start of; [vecmath.Mix] does so for many.
+// counter is what mix makes start of; [vecmath.MixCounters] does so for many.
 func (b *Bernoulli) counter(g int, example uint64) uint64 {
 	return b.key.counter(example ^ uint64(b.from+g)<<48)
 }

@@ -293,14 +293,19 @@ func DrawBits(x []uint64, fin, step, first, turn uint64) {
 	drawBits(data(x), len(x), fin, step, first, turn)
 }
 
-// Mix sends each x[i] through a bijection of 64 bits with full avalanche, D. Stafford's variant 13
-// of the MurmurHash3 finaliser: z = (z ^ z>>30) * 0xbf58476d1ce4e5b9, z = (z ^ z>>27) *
+// MixCounters numbers examples of so many words, one after the other in x, and sends the numbers
+// through a bijection of 64 bits with full avalanche: x[i] becomes that of z = first +
+// i/words*example + i%words*word modulo 2^64, where i/words is a whole number. It is D. Stafford's
+// variant 13 of the MurmurHash3 finaliser: z = (z ^ z>>30) * 0xbf58476d1ce4e5b9, z = (z ^ z>>27) *
 // 0x94d049bb133111eb, z ^ z>>31.
-func Mix(x []uint64) {
+func MixCounters(x []uint64, words int, first, example, word uint64) {
+	if words < 1 {
+		panic(panicWidth)
+	}
 	if race {
 		raceWrite(x)
 	}
-	mix(data(x), len(x))
+	mixCounters(data(x), len(x), words, first, example, word)
 }
 
 // data is the address of s[0], and good for empty slices, too.

@@ -149,7 +149,9 @@ func kernelTable[T Float]() []kernel[T] {
 			DrawBits(o.mask, o.words[0], o.words[1],
 				o.words[2], o.words[3])
 		}},
-		{"mix", makeDraws[T], func(o *operands[T]) { Mix(o.mask) }},
+		{"mixCounters", makeDraws[T], func(o *operands[T]) {
+			MixCounters(o.mask, o.n, o.words[0], o.words[1], o.words[2])
+		}},
 		{"xorCount", makeCounts[T], func(o *operands[T]) {
 			XorCount(o.z, o.bits, o.n, o.mask,
 				o.x)
@@ -723,7 +725,8 @@ func makeWiden[T Float](g *generator[T], n int) *operands[T] {
 }
 
 func makeDraws[T Float](g *generator[T], n int) *operands[T] {
-	o := &operands[T]{mask: take[uint64](g.place, n%43)}
+	// up to two whole blocks of the AVX-512 kernel in front of the tail
+	o := &operands[T]{mask: take[uint64](g.place, n%43+128*(g.mode%3)), n: 1 + n%19}
 	for i := range o.mask {
 		o.mask[i] = g.word()
 	}

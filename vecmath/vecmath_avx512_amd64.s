@@ -763,7 +763,7 @@ TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
 // func drawBitsAVX512(x *uint64, n int, fin, step, first, turn uint64)
 //
 // Z25 = 2^32-1 in all lanes, K1 = upper halves.
-TEXT ·drawBitsAVX512(SB), NOSPLIT, $0-48
+TEXT ·drawBitsAVX512(SB), 0, $2320-48
 	MOVQ         x+0(FP), DI
 	MOVQ         n+8(FP), CX
 	VPBROADCASTQ fin+16(FP), Z22
@@ -774,7 +774,10 @@ TEXT ·drawBitsAVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTQ AX, Z25
 	MOVL         $0xaaaa, AX
 	KMOVW        AX, K1
+#define LOADROOM(r) \
+	LEAQ room-2320(SP), r
 #include "drawbits_avx512.h"
+#undef LOADROOM
 	VZEROUPPER
 	RET
 #undef FOLD
@@ -802,14 +805,17 @@ TEXT ·drawBitsAVX512(SB), NOSPLIT, $0-48
 	VPTERNLOGQ  $0x60, B, L, S // S & (L ^ upper half)
 
 // func drawBitsIFMA(x *uint64, n int, fin, step, first, turn uint64)
-TEXT ·drawBitsIFMA(SB), NOSPLIT, $0-48
+TEXT ·drawBitsIFMA(SB), 0, $2320-48
 	MOVQ         x+0(FP), DI
 	MOVQ         n+8(FP), CX
 	VPBROADCASTQ fin+16(FP), Z22
 	VPBROADCASTQ step+24(FP), Z23
 	VPBROADCASTQ first+32(FP), Z24
 	MOVQ         turn+40(FP), R8
+#define LOADROOM(r) \
+	LEAQ room-2320(SP), r
 #include "drawbits_avx512.h"
+#undef LOADROOM
 	VZEROUPPER
 	RET
 #undef FOLD
@@ -825,46 +831,77 @@ TEXT ·drawBitsIFMA(SB), NOSPLIT, $0-48
 	VPSRLQ  $31, X, T; \
 	VPXORQ  T, X, X
 
-// func mixAVX512(x *uint64, n int)
+// NEXT makes the counters X of eight words those of the next eight: Z1 their words within an
+// example, Z23 and Z24 what eight words add to the two, Z25 words, Z26 what the first word of an
+// example adds besides.
+#define NEXT(X) \
+	VPADDQ  Z23, X, X; \
+	VPADDQ  Z24, Z1, Z1; \
+	VPCMPUQ $5, Z25, Z1, K2; /* >= */ \
+	VPADDQ  Z26, X, K2, X; \
+	VPSUBQ  Z25, Z1, K2, Z1
+
+// func mixCountersAVX512(x *uint64, n, words int, first, example, word uint64)
 //
-// DI x, CX words left; Z20 Z21 the factors, K1 the tail.
-TEXT ·mixAVX512(SB), NOSPLIT, $0-16
+// DI x, CX words left; Z0 counters, Z20 Z21 the factors, K1 the tail. At first AX the counter of
+// lane BX, DX its word within an example, R8 words, R11 word, R12 what the first word of an example
+// adds besides word.
+TEXT ·mixCountersAVX512(SB), NOSPLIT, $128-48
 	MOVQ         x+0(FP), DI
 	MOVQ         n+8(FP), CX
+	MOVQ         words+16(FP), R8
+	MOVQ         first+24(FP), AX
+	MOVQ         word+40(FP), R11
+	MOVQ         R8, R12
+	IMULQ        R11, R12
+	NEGQ         R12
+	ADDQ         example+32(FP), R12
+	XORL         BX, BX
+	XORL         DX, DX
+
+lane:
+	MOVQ AX, counters-128(SP)(BX*8)
+	MOVQ DX, places-64(SP)(BX*8)
+	ADDQ R11, AX
+	INCQ DX
+	CMPQ DX, R8
+	JNE  same
+	ADDQ R12, AX
+	XORL DX, DX
+
+same:
+	INCQ         BX
+	CMPQ         BX, $8
+	JLT          lane
+	SUBQ         first+24(FP), AX
+	VMOVDQU64    counters-128(SP), Z0
+	VMOVDQU64    places-64(SP), Z1
+	VPBROADCASTQ AX, Z23
+	VPBROADCASTQ DX, Z24
+	VPBROADCASTQ R8, Z25
+	VPBROADCASTQ R12, Z26
 	MOVQ         $0xbf58476d1ce4e5b9, AX
 	VPBROADCASTQ AX, Z20
 	MOVQ         $0x94d049bb133111eb, AX
 	VPBROADCASTQ AX, Z21
-	SUBQ         $16, CX
-	JLT          units
+	SUBQ         $8, CX
+	JLT          tail
 
 loop:
-	VMOVDQU64 (DI), Z0
-	VMOVDQU64 64(DI), Z1
-	MIX(Z0, Z2)
-	MIX(Z1, Z3)
-	VMOVDQU64 Z0, (DI)
-	VMOVDQU64 Z1, 64(DI)
-	ADDQ      $128, DI
-	SUBQ      $16, CX
+	VMOVDQA64 Z0, Z2
+	NEXT(Z0)
+	MIX(Z2, Z3)
+	VMOVDQU64 Z2, (DI)
+	ADDQ      $64, DI
+	SUBQ      $8, CX
 	JGE       loop
 
-units:
-	ADDQ $8, CX
-	JLT  tail
-	VMOVDQU64 (DI), Z0
-	MIX(Z0, Z2)
-	VMOVDQU64 Z0, (DI)
-	ADDQ $64, DI
-	SUBQ $8, CX
-
 tail:
-	ADDQ        $8, CX
-	JEQ         done
+	ADDQ      $8, CX
+	JEQ       done
 	TAILMASK
-	VMOVDQU64.Z (DI), K1, Z0
 	MIX(Z0, Z2)
-	VMOVDQU64   Z0, K1, (DI)
+	VMOVDQU64 Z0, K1, (DI)
 
 done:
 	VZEROUPPER

@@ -244,11 +244,17 @@ func drawBits2(x0, x1, fin, step, first, turn uint64) (b0, b1 uint64) {
 	return b0, b1
 }
 
-func mixGeneric(x []uint64) {
-	for i, z := range x {
-		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+func mixCountersGeneric(x []uint64, words int, first, example, word uint64) {
+	c := first
+	for i, in := 0, 0; i < len(x); i++ {
+		z := (c ^ c>>30) * 0xbf58476d1ce4e5b9
 		z = (z ^ z>>27) * 0x94d049bb133111eb
 		x[i] = z ^ z>>31
+		c += word
+		if in++; in == words { // the next example's first
+			c += example - uint64(words)*word
+			in = 0
+		}
 	}
 }
 

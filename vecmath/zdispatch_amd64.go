@@ -485,13 +485,13 @@ func sparseDotAxpyRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *i
 // AVX2 and NEON multiply no 64 bits by 64.
 //
 //go:nosplit
-func mix(x *uint64, n int) {
+func mixCounters(x *uint64, n, words int, first, example, word uint64) {
 	switch active {
 	case AVX512:
-		mixAVX512(x, n)
+		mixCountersAVX512(x, n, words, first, example, word)
 		return
 	}
-	mixGeneric(unsafe.Slice(x, n))
+	mixCountersGeneric(unsafe.Slice(x, n), words, first, example, word)
 }
 
 //go:nosplit

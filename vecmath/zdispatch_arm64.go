@@ -332,8 +332,8 @@ func drawBits(x *uint64, n int, fin, step, first, turn uint64) {
 	drawBitsGeneric(unsafe.Slice(x, n), fin, step, first, turn)
 }
 
-func mix(x *uint64, n int) {
-	mixGeneric(unsafe.Slice(x, n))
+func mixCounters(x *uint64, n, words int, first, example, word uint64) {
+	mixCountersGeneric(unsafe.Slice(x, n), words, first, example, word)
 }
 
 func byteRowsDot(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int) {

@@ -287,7 +287,7 @@ func drawBitsAVX2(x *uint64, n int, fin, step, first, turn uint64)
 func drawBitsIFMA(x *uint64, n int, fin, step, first, turn uint64)
 
 //go:noescape
-func mixAVX512(x *uint64, n int)
+func mixCountersAVX512(x *uint64, n, words int, first, example, word uint64)
 
 // byteRowsDot wants nrows of at least 1.
 //

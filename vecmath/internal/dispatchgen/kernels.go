@@ -269,8 +269,10 @@ var kernels = []kernel{
 		stubs: "does n sequences, a multiple of four (AVX-512, IFMA: of sixteen).",
 	},
 	{
-		name: "mix", params: "x *uint64, n int", generic: "x[n]",
-		forms: "AVX512", nosplit: "amd64",
+		name:    "mixCounters",
+		params:  "x *uint64, n, words int, first, example, word uint64",
+		generic: "x[n], words, first, example, word",
+		forms:   "AVX512", nosplit: "amd64",
 		note: "AVX2 and NEON multiply no 64 bits by 64.",
 	},
 	{
