@@ -51,8 +51,9 @@ type Line struct {
 // Form is what a line is, if not a curve.
 type Form string
 
-// Forms of lines in pictures of a plane.
+// Forms of lines in pictures of a plane, and of the mean of the other lines.
 const (
+	Mean     Form = "mean"
 	Dots     Form = "dots"
 	Rings    Form = "rings"    // around dots
 	Segments Form = "segments" // each of two points
@@ -60,7 +61,7 @@ const (
 )
 
 // lineColors tell lines apart for most people who see colors differently (M. Okabe, K. Ito), and
-// shapes where there are no colors.
+// shapes where there are no colors. Lines behind the last of them have these again, and dashes.
 var (
 	lineColors = []color.Color{rgb(0x0072b2), rgb(0xd55e00), rgb(0x009e73), rgb(0xcc79a7),
 		rgb(0xe69f00), rgb(0x56b4e9), rgb(0x000000), rgb(0x7f7f7f)}
@@ -123,10 +124,14 @@ func (f Figure) plot() (*plot.Plot, error) {
 			if _, err := plotter.CopyXYs(xys); len(xys) > 0 && err != nil {
 				return nil, fmt.Errorf("bench: %s, %s: %w", f.Name, l.Name, err)
 			}
+			drawn := formed{l.Form, xys, c}
 			if l.Form == Shadow {
-				back = append(back, formed{l.Form, xys, c})
+				back = append(back, drawn)
 			} else {
-				front = append(front, formed{l.Form, xys, c})
+				front = append(front, drawn)
+			}
+			if l.Form == Mean {
+				p.Legend.Add(l.Name+slack, drawn)
 			}
 			continue
 		}
@@ -135,6 +140,9 @@ func (f Figure) plot() (*plot.Plot, error) {
 			return nil, fmt.Errorf("bench: %s, %s: %w", f.Name, l.Name, err)
 		}
 		line.Color, line.Width = c, vg.Points(1.2)
+		if i >= len(lineColors) {
+			line.Dashes = []vg.Length{vg.Points(5), vg.Points(2)}
+		}
 		points.Color, points.Shape, points.Radius = c, shape, vg.Points(2.6)
 		if len(xys) > 40 { // a curve over time
 			p.Add(line)
@@ -290,6 +298,9 @@ func (l formed) draw(c draw.Canvas, at []vg.Point) {
 			c.DrawGlyph(draw.GlyphStyle{Color: color.Black, Radius: vg.Points(2.6),
 				Shape: draw.RingGlyph{}}, p)
 		}
+	case Mean:
+		c.StrokeLines(draw.LineStyle{Color: color.Black, Width: vg.Points(2.4),
+			Dashes: []vg.Length{vg.Points(3), vg.Points(2)}}, at)
 	default:
 		style := draw.LineStyle{Color: color.Black, Width: vg.Points(1.4)}
 		if l.form == Shadow {

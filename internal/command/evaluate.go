@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +21,8 @@ import (
 type evaluateReport struct {
 	Schema string `json:"schema"`
 	metricsReport
-	// Of two classes with scores or probabilities; null else.
+	// Of two classes with scores or probabilities; of more with scores the mean of the classes',
+	// by bins of scores; null else.
 	AveragePrecision *float64 `json:"average_precision"`
 }
 
@@ -73,7 +72,10 @@ With -i MODEL the files are labelled examples, which the model predicts first.
 
 The metrics are those of: halfspace help metrics. AUC of two labels is exact: all scores are kept,
 24 bytes each, up to 2^26 of them. --roc, --pr and --calibration write curves, as a picture where
-the name ends in .svg or .png, else as CSV.`,
+the name ends in .svg or .png, else as CSV. Of more labels, with -i MODEL, --roc and --pr have one of
+each against the rest, and last their mean (macro average): of the classes' rates at each false
+positive rate, or precisions at each recall. A picture of more than ` + fmt.Sprint(mostCurves) + ` has
+the mean alone.`,
 		Example: `  halfspace evaluate -i a9a.model --roc roc.svg a9a.t
   halfspace evaluate --columns label,proba --calibration bins.csv scored.csv`,
 		Annotations: args(useExamples),
@@ -217,10 +219,11 @@ func (e *evaluator) report() error {
 	if e.noScores {
 		curve, r.AUC, r.AUCBound = eval.Curve{}, nil, nil
 	}
-	if p := curve.AveragePrecision(); len(curve.Points) > 0 && p == p {
+	curves := e.classCurves(&curve)
+	if p := meanPrecision(curves); p == p {
 		r.AveragePrecision = &p
 	}
-	if err := e.curves(&curve); err != nil {
+	if err := e.curves(curves); err != nil {
 		return err
 	}
 	if e.output.quiet && !e.output.json {
@@ -243,7 +246,7 @@ func (e *evaluator) report() error {
 		name  string
 		value *float64
 	}{{aucName(e.m), r.AUC}, {"weighted AUC", r.AUCWeighted},
-		{"average precision", r.AveragePrecision}, {"log-loss", r.LogLoss},
+		{strings.Replace(aucName(e.m), "AUC", "average precision", 1), r.AveragePrecision}, {"log-loss", r.LogLoss},
 		{"Brier score", r.Brier}, {"calibration error", r.CalibrationError}} {
 		if v.value != nil {
 			rows.add(v.name, "%.6g", *v.value)
@@ -257,96 +260,6 @@ func (e *evaluator) report() error {
 		tables.list = append(tables.list, theConfusion)
 	}
 	return tables.tables(w, e.m, e.labels)
-}
-
-// curves writes those that were asked for.
-func (e *evaluator) curves(c *eval.Curve) error {
-	fs := e.cmd.Flags()
-	for _, f := range []struct{ flag, file string }{{"roc", e.roc}, {"pr", e.pr}} {
-		if f.file != "" && !(c.Positives > 0 && c.Negative > 0) {
-			return usage("It needs scores of two labels, both of which come.",
-				"%s: there is no curve", given(fs, f.flag))
-		}
-	}
-	if e.roc != "" {
-		line := papers.Line{Name: "ROC"}
-		text := []byte("false_positive_rate,true_positive_rate,threshold\n0,0,+Inf\n")
-		line.X, line.Y = []float64{0}, []float64{0}
-		for _, p := range pointsFor(e.roc, c) {
-			x, y := p.False/c.Negative, p.True/c.Positives
-			line.X, line.Y = append(line.X, x), append(line.Y, y)
-			text = csvLine(text, x, y, p.Threshold)
-		}
-		if err := e.write(e.roc, text, papers.Figure{Name: "roc", Title: "ROC curve",
-			XLabel: "false positive rate", YLabel: "true positive rate", YMin: 0, YMax: 1,
-			LegendBottom: true, Lines: []papers.Line{line}}); err != nil {
-			return err
-		}
-	}
-	if e.pr != "" {
-		line := papers.Line{Name: "precision"}
-		text := []byte("recall,precision,threshold\n")
-		for _, p := range pointsFor(e.pr, c) {
-			x, y := p.True/c.Positives, p.True/(p.True+p.False)
-			line.X, line.Y = append(line.X, x), append(line.Y, y)
-			text = csvLine(text, x, y, p.Threshold)
-		}
-		if err := e.write(e.pr, text, papers.Figure{Name: "pr", Title: "Precision and recall",
-			XLabel: "recall", YLabel: "precision", YMin: 0, YMax: 1, LegendBottom: true,
-			Lines: []papers.Line{line}}); err != nil {
-			return err
-		}
-	}
-	if e.calib == "" {
-		return nil
-	}
-	if !e.m.Proba() {
-		return usage("Leave it out, or name a column proba.", "%s: there are no probabilities",
-			given(fs, "calibration"))
-	}
-	line := papers.Line{Name: "share that came true"}
-	text := []byte("from,to,examples,mean_probability,share\n")
-	for _, b := range e.m.Calibration() {
-		line.X, line.Y = append(line.X, b.Mean), append(line.Y, b.Share)
-		text = csvLine(text, b.From, b.To, b.Weight, b.Mean, b.Share)
-	}
-	return e.write(e.calib, text, papers.Figure{Name: "calibration", Title: "Calibration",
-		XLabel: "mean probability", YLabel: "share that came true", YMin: 0, YMax: 1,
-		LegendLeft: true, Lines: []papers.Line{line, {Name: "perfect", X: []float64{0, 1},
-			Y: []float64{0, 1}}}})
-}
-
-// pointsFor returns all points for a text, and about a thousand for a picture.
-func pointsFor(file string, c *eval.Curve) []eval.CurvePoint {
-	const most = 1000
-	n := len(c.Points)
-	if pictureOf(file) == "" || n <= most {
-		return c.Points
-	}
-	var some []eval.CurvePoint
-	for i := range most {
-		some = append(some, c.Points[i*(n-1)/(most-1)])
-	}
-	return some
-}
-
-// pictureOf returns the form of a picture that a name ends in; "" for another name.
-func pictureOf(file string) string {
-	switch ext := strings.ToLower(filepath.Ext(file)); ext {
-	case ".svg", ".png":
-		return ext[1:]
-	}
-	return ""
-}
-
-func csvLine(b []byte, v ...float64) []byte {
-	for i, x := range v {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendFloat(b, x, 'g', -1, 64)
-	}
-	return append(b, '\n')
 }
 
 // write writes a curve.

@@ -1,0 +1,236 @@
+package command
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/bench/papers"
+	"github.com/halfspace-ml/halfspace/eval"
+)
+
+// macroAverage is the name of the mean of the classes' curves.
+const macroAverage = "macro average"
+
+// classCurve is the curve of a class against the rest; of two classes the only one has no name.
+type classCurve struct {
+	class string
+	eval.Curve
+}
+
+// classCurves returns those of all classes that have one; of two it is c.
+func (e *evaluator) classCurves(c *eval.Curve) (list []classCurve) {
+	if len(e.labels) <= 2 {
+		if c.Positives > 0 && c.Negative > 0 {
+			list = append(list, classCurve{"", *c})
+		}
+		return list
+	}
+	for k := range e.m.Classes() {
+		if c := e.m.ClassCurve(k); len(c.Points) > 0 {
+			list = append(list, classCurve{e.labels[k], c})
+		}
+	}
+	return list
+}
+
+// meanPrecision is the mean of the classes' average precisions; NaN without curves.
+func meanPrecision(curves []classCurve) (p float64) {
+	for i := range curves {
+		p += curves[i].AveragePrecision()
+	}
+	return p / float64(len(curves))
+}
+
+// drawnCurve is a curve as it is drawn: X ascends.
+type drawnCurve struct {
+	class           string
+	x, y, threshold []float64
+}
+
+// rocCurve begins where nothing is predicted.
+func rocCurve(c *classCurve) drawnCurve {
+	t := drawnCurve{c.class, []float64{0}, []float64{0}, []float64{math.Inf(1)}}
+	for _, p := range c.Points {
+		t.add(p.False/c.Negative, p.True/c.Positives, p.Threshold)
+	}
+	return t
+}
+
+// prCurve begins at the largest threshold.
+func prCurve(c *classCurve) drawnCurve {
+	t := drawnCurve{class: c.class}
+	for _, p := range c.Points {
+		t.add(p.True/c.Positives, p.True/(p.True+p.False), p.Threshold)
+	}
+	return t
+}
+
+func (t *drawnCurve) add(x, y, threshold float64) {
+	t.x, t.y, t.threshold = append(t.x, x), append(t.y, y), append(t.threshold, threshold)
+}
+
+// rocAt is the largest y at x, on the line to the next point.
+func (t *drawnCurve) rocAt(x float64) float64 {
+	i := sort.Search(len(t.x), func(i int) bool { return t.x[i] > x }) - 1
+	if i+1 == len(t.x) {
+		return t.y[i]
+	}
+	return t.y[i] + (t.y[i+1]-t.y[i])*(x-t.x[i])/(t.x[i+1]-t.x[i])
+}
+
+// prAt is the precision of the largest threshold whose recall is x or more, as the average
+// precision has it.
+func (t *drawnCurve) prAt(x float64) float64 {
+	return t.y[min(sort.SearchFloat64s(t.x, x), len(t.y)-1)]
+}
+
+// meanOf is the mean of drawn at x from 0 to 1.
+func meanOf(drawn []drawnCurve, at func(t *drawnCurve, x float64) float64) drawnCurve {
+	const steps = 1000
+	mean := drawnCurve{class: macroAverage}
+	for i := range steps + 1 {
+		x, y := float64(i)/steps, 0.0
+		for k := range drawn {
+			y += at(&drawn[k], x)
+		}
+		mean.add(x, y/float64(len(drawn)), math.NaN())
+	}
+	return mean
+}
+
+// curves writes those that were asked for.
+func (e *evaluator) curves(curves []classCurve) error {
+	fs := e.cmd.Flags()
+	for _, f := range []struct {
+		flag, file string
+		draw       func(*classCurve) drawnCurve
+		at         func(*drawnCurve, float64) float64
+		columns    []string
+		figure     papers.Figure
+	}{
+		{"roc", e.roc, rocCurve, (*drawnCurve).rocAt,
+			[]string{"false_positive_rate", "true_positive_rate", "threshold"},
+			papers.Figure{Name: "roc", Title: "ROC curve", XLabel: "false positive rate",
+				YLabel: "true positive rate", LegendBottom: true}},
+		{"pr", e.pr, prCurve, (*drawnCurve).prAt, []string{"recall", "precision", "threshold"},
+			papers.Figure{Name: "pr", Title: "Precision and recall", XLabel: "recall",
+				YLabel: "precision", LegendBottom: true, LegendLeft: true}},
+	} {
+		if f.file == "" {
+			continue
+		}
+		if len(curves) == 0 {
+			return usage("It needs scores of two labels, both of which come, or of all classes by "+
+				given(fs, "from")+", "+strconv.Itoa(eval.MaxConfusion)+" at most.",
+				"%s: there is no curve", given(fs, f.flag))
+		}
+		var drawn []drawnCurve
+		for i := range curves {
+			drawn = append(drawn, f.draw(&curves[i]))
+		}
+		if len(e.labels) > 2 {
+			drawn = append(drawn, meanOf(drawn, f.at))
+		}
+		f.figure.YMax = 1
+		f.figure.Lines = linesOf(drawn, f.columns[1])
+		if err := e.write(f.file, csvOf(drawn, f.columns), f.figure); err != nil {
+			return err
+		}
+	}
+	if e.calib == "" {
+		return nil
+	}
+	if !e.m.Proba() {
+		return usage("Leave it out, or name a column proba.", "%s: there are no probabilities",
+			given(fs, "calibration"))
+	}
+	line := papers.Line{Name: "share that came true"}
+	text := []byte("from,to,examples,mean_probability,share\n")
+	for _, b := range e.m.Calibration() {
+		line.X, line.Y = append(line.X, b.Mean), append(line.Y, b.Share)
+		text = csvLine(text, b.From, b.To, b.Weight, b.Mean, b.Share)
+	}
+	return e.write(e.calib, text, papers.Figure{Name: "calibration", Title: "Calibration",
+		XLabel: "mean probability", YLabel: "share that came true", YMin: 0, YMax: 1,
+		LegendLeft: true, Lines: []papers.Line{line, {Name: "perfect", X: []float64{0, 1},
+			Y: []float64{0, 1}}}})
+}
+
+// csvOf has all points, of several classes with their names, and of a mean without thresholds.
+func csvOf(drawn []drawnCurve, columns []string) []byte {
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	several := len(drawn) > 1
+	if several {
+		columns = append([]string{"class"}, columns...)
+	}
+	w.Write(columns)
+	for i := range drawn {
+		t := &drawn[i]
+		for k := range t.x {
+			row := []string{shortest(t.x[k]), shortest(t.y[k]), shortest(t.threshold[k])}
+			if several {
+				row = append([]string{t.class}, row...)
+				if i == len(drawn)-1 {
+					row[3] = ""
+				}
+			}
+			w.Write(row)
+		}
+	}
+	w.Flush() // to memory: it can't fail
+	return text.Bytes()
+}
+
+func shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// linesOf draws drawn with a thousand points each; of more than mostCurves classes the mean alone.
+func linesOf(drawn []drawnCurve, name string) (lines []papers.Line) {
+	const most = 1000
+	mean := len(drawn) > 1
+	if mean && len(drawn)-1 > mostCurves {
+		drawn, mean = drawn[len(drawn)-1:], false
+	}
+	for i, t := range drawn {
+		l := papers.Line{Name: shownLabel(t.class)}
+		if t.class == "" {
+			l.Name = strings.ReplaceAll(name, "_", " ")
+		}
+		if mean && i == len(drawn)-1 {
+			l.Form = papers.Mean
+		}
+		n := len(t.x)
+		for k := range min(n, most) {
+			if n > most {
+				k = k * (n - 1) / (most - 1)
+			}
+			l.X, l.Y = append(l.X, t.x[k]), append(l.Y, t.y[k])
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// pictureOf returns the form of a picture that a name ends in; "" for another name.
+func pictureOf(file string) string {
+	switch ext := strings.ToLower(filepath.Ext(file)); ext {
+	case ".svg", ".png":
+		return ext[1:]
+	}
+	return ""
+}
+
+func csvLine(b []byte, v ...float64) []byte {
+	for i, x := range v {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendFloat(b, x, 'g', -1, 64)
+	}
+	return append(b, '\n')
+}
