@@ -10,9 +10,9 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 )
 
-// TestMacroCurves: the area below the mean of the classes' curves is the mean of their areas. Between
-// two places, a thousandth apart, a rate that only rises errs by half of what it rises there, and a
-// precision by what it varies, all together.
+// TestMacroCurves: the area below the mean of the classes' curves is the mean of their areas.
+// Between two places, a thousandth apart, a rate that only rises errs by half of what it rises
+// there, and a precision by what it varies, all together.
 func TestMacroCurves(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	e := &evaluator{labels: []string{"a", "b, c", "d", "never"},
@@ -62,7 +62,8 @@ func TestMacroCurves(t *testing.T) {
 	}
 }
 
-// TestCurvesWritten: the CSV has all points with their classes, and a picture of many the mean alone.
+// TestCurvesWritten: the CSV has all points with their classes, and a picture of many the mean
+// alone.
 func TestCurvesWritten(t *testing.T) {
 	all := []drawnCurve{{class: "a"}, {class: "b, c"}, {class: macroAverage}}
 	for i := range all {

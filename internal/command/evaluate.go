@@ -242,12 +242,14 @@ func (e *evaluator) report() error {
 	} else {
 		rows.add("F1", "%.6g", r.F1)
 	}
+	area := aucName(e.m)
 	for _, v := range []struct {
 		name  string
 		value *float64
-	}{{aucName(e.m), r.AUC}, {"weighted AUC", r.AUCWeighted},
-		{strings.Replace(aucName(e.m), "AUC", "average precision", 1), r.AveragePrecision}, {"log-loss", r.LogLoss},
-		{"Brier score", r.Brier}, {"calibration error", r.CalibrationError}} {
+	}{{area, r.AUC}, {"weighted AUC", r.AUCWeighted},
+		{strings.Replace(area, "AUC", "average precision", 1), r.AveragePrecision},
+		{"log-loss", r.LogLoss}, {"Brier score", r.Brier},
+		{"calibration error", r.CalibrationError}} {
 		if v.value != nil {
 			rows.add(v.name, "%.6g", *v.value)
 		}
