@@ -24,6 +24,9 @@ import (
 // scores and their order alone.
 type Calibrator struct {
 	Temperature bool // b is 0: Temperature of two classes
+	// Unit above 0 is that of all scores, which are of one learner, or of several alike, that have
+	// learned: all weigh the same then. 0 is as said above.
+	Unit float64
 
 	seen    float64 // examples, whose scale was taken
 	counted float64 // and that were counted
@@ -52,12 +55,18 @@ func (c *Calibrator) Add(y, f float64, fresh bool) {
 	if f-f != 0 {
 		return
 	}
+	if c.Unit > 0 {
+		c.square = c.Unit * c.Unit
+	}
 	if fresh && c.square > 0 {
 		u := max(-calibratorBins/2/binsPerUnit, min(f/math.Sqrt(c.square),
 			calibratorBins/2/binsPerUnit))
 		i := min(int(u*binsPerUnit)+calibratorBins/2, calibratorBins-1)
 		c.counted++
 		w := c.counted
+		if c.Unit > 0 {
+			w = 1
+		}
 		b := &c.bins[i]
 		if y > 0 {
 			b.positive += w
@@ -68,7 +77,9 @@ func (c *Calibrator) Add(y, f float64, fresh bool) {
 		c.weights += w
 		c.squares += float64(w * w)
 	}
-	c.seen++
+	if c.seen++; c.Unit > 0 {
+		return
+	}
 	rate := min(1, scaleMemory/c.seen)
 	c.square += float64(rate * (float64(f*f) - c.square))
 }

@@ -28,7 +28,8 @@ const SampleEach = 4
 // Memory: with Temperature the last 4096 examples' scores, 2 MiB of them at most, else 24 KiB a
 // class. Cost: some ns a score; a fit some 100 us a class, with Temperature some ms.
 type ClassCalibrator struct {
-	Temperature bool // else Platt
+	Temperature bool    // else Platt
+	Unit        float64 // Calibrator.Unit
 	each        []Calibrator
 
 	seen   float64
@@ -57,7 +58,7 @@ func (c *ClassCalibrator) Add(class int, scores []float64, fresh bool) {
 	}
 	if !c.Temperature {
 		for len(c.each) < len(scores) {
-			c.each = append(c.each, Calibrator{})
+			c.each = append(c.each, Calibrator{Unit: c.Unit})
 		}
 		for k, f := range scores {
 			y := -1.0
@@ -71,10 +72,15 @@ func (c *ClassCalibrator) Add(class int, scores []float64, fresh bool) {
 	if len(scores) != c.k { // a new class: what is kept has no score of it
 		c.k, c.at, c.kept, c.class = len(scores), 0, c.kept[:0], c.class[:0]
 	}
+	if c.Unit > 0 {
+		c.square = c.Unit * c.Unit
+	}
 	if fresh && c.square > 0 && class < c.k {
 		c.keep(class, scores, 1/math.Sqrt(c.square))
 	}
-	c.seen++
+	if c.seen++; c.Unit > 0 {
+		return
+	}
 	c.square += float64(min(1, scaleMemory/c.seen) * (sum/float64(c.k) - c.square))
 }
 

@@ -418,6 +418,9 @@ func (o *Options) metering(x learner.Extent) int64 {
 			n += bins * min(x.Classes, eval.MaxConfusion)
 		}
 	}
+	if x.Whole && (o.Calibrate != "" || o.Threshold != "") { // what is split, and its scores
+		n += dataBytes(x) + (8*max(1, x.Classes)+8)*x.Examples
+	}
 	if o.Delay > 0 {
 		x.Examples = int64(o.Delay) + block
 		x.NonZeros = x.Examples * x.Longest

@@ -209,20 +209,23 @@ type Options struct {
 	// Curve is how many points of a learning curve are kept, at most; 0 keeps none. Default 0; 0 to
 	// 100000.
 	Curve int `json:"curve,omitempty" toml:"curve,omitempty"`
-	// Calibrate has the probabilities found that scores stand for, of any learner of streams:
-	// "platt" fits 1/(1 + exp(-(a f + b))) to the scores of the first pass, each of an example not
-	// learned yet (see eval.Calibrator), and "temperature" the same without b; the model keeps it.
-	// Of more than two classes (see eval.ClassCalibrator) "platt" makes probabilities of the
-	// classes' sigmoids, "temperature" takes the softmax of a f, which fits better as a rule; one
-	// example in four is scored once more for it. A run that goes on from such a model calibrates
-	// anew, by its own examples. With Test, probabilities are tallied there. Default ""; "platt" or
-	// "temperature".
+	// Calibrate has the probabilities found that scores stand for, of any learner: "platt" fits
+	// 1/(1 + exp(-(a f + b))) to the scores of the first pass, each of an example not learned yet
+	// (see eval.Calibrator), and "temperature" the same without b; the model keeps it. Of more than
+	// two classes (see eval.ClassCalibrator) "platt" makes probabilities of the classes' sigmoids,
+	// "temperature" takes the softmax of a f, which fits better as a rule; one example in four is
+	// scored once more for it. Runs on a whole data set at once predict nothing before they learn:
+	// theirs are the scores of five folds, each by what is learned of the others, drawn from Seed,
+	// with the settings that are resolved for all, and scaled as all; this takes some four times as
+	// long as the run, and memory for the examples once more. They exclude From. A run that goes on
+	// from such a model calibrates anew, by its own examples. With Test, probabilities are tallied
+	// there. Default ""; "platt" or "temperature".
 	Calibrate string `json:"calibrate,omitempty" toml:"calibrate,omitempty"`
-	// Threshold is what a score is to be found for from which on the label is +1, of two classes
-	// and any learner of streams: "precision=0.9" or "recall=0.9", on the scores of the first pass,
-	// each of an example not learned yet (see eval.Calibrator.Threshold). The model keeps the
-	// threshold, and predicts by it; errors that training counts are those of 0. A run that goes on
-	// from such a model finds it anew. Default ""; shares above 0 and below 1.
+	// Threshold is what a score is to be found for from which on the label is +1, of two classes:
+	// "precision=0.9" or "recall=0.9", on the same scores as Calibrate (see
+	// eval.Calibrator.Threshold). The model keeps the threshold, and predicts by it; errors that
+	// training counts are those of 0. A run that goes on from such a model finds it anew. Default
+	// ""; shares above 0 and below 1.
 	Threshold string `json:"threshold,omitempty" toml:"threshold,omitempty"`
 	// MarginReport measures margins over the training set, if need be in a pass of its own. Default
 	// false.

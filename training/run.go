@@ -640,8 +640,8 @@ func (r *run[T]) goOn() error {
 	return r.room.restored(r.l.Bytes())
 }
 
-// learn teaches the learner.
-func (r *run[T]) learn() (eval.Result, error) {
+// how says how the learner is taught.
+func (r *run[T]) how() (LearnOptions, error) {
 	j, o := r.j, &r.j.o
 	most := int64(DefaultMaxUpdates)
 	switch { // what the caller says, else the learner's own limit, else that
@@ -687,18 +687,34 @@ func (r *run[T]) learn() (eval.Result, error) {
 		lo.Fit = &learner.FitOptions{MaxUpdates: most, Delta: o.SoftDelta, GramBytes: r.room.gram,
 			ActiveSet: o.ActiveSet, Halving: o.Halving}
 	}
-	if err := r.watchDrift(&lo.Options); err != nil {
+	return lo, r.watchDrift(&lo.Options)
+}
+
+// learn teaches the learner.
+func (r *run[T]) learn() (eval.Result, error) {
+	j := r.j
+	lo, err := r.how()
+	if err != nil {
 		return eval.Result{}, err
+	}
+	var found eval.Result // of folds
+	if lo.Fit != nil {
+		if err := r.folded(r.work, &lo, &found); err != nil {
+			return found, j.nowhere(err)
+		}
 	}
 	if j.at != nil && j.whole() {
 		if mem, ok := r.in.(*eval.Memory[T]); !ok || !eval.Matches(j.at.standing, mem) {
 			return eval.Result{}, j.changed("")
 		}
-		if lo.Continue = nil; most > 0 {
-			lo.Fit.MaxUpdates = max(1, most-j.at.standing.Updates)
+		if lo.Continue = nil; lo.MaxUpdates > 0 {
+			lo.Fit.MaxUpdates = max(1, lo.MaxUpdates-j.at.standing.Updates)
 		}
 	}
 	res, err := Learn(r.work, r.l, r.in, lo)
+	if lo.Fit != nil {
+		res.Calibration, res.Threshold = found.Calibration, found.Threshold
+	}
 	if err == nil {
 		err = r.joined()
 	}

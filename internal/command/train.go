@@ -136,8 +136,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"probabilities, each of an example not learned yet; takes time"+
 		who(func(t learner.Traits) bool { return t.Proba }))
 	fs.StringVar(&o.Calibrate, "calibrate", "", "find the probabilities that scores stand for, by "+
-		"`METHOD`: platt, or temperature, of scores of examples not learned yet; the model keeps "+
-		"them, and --proba of predict then works with any learner")
+		"`METHOD`: platt, or temperature, of scores of examples not learned yet, and where "+
+		"the whole data set is learned at once, of folds; the model keeps them, and --proba of "+
+		"predict then works with any learner")
 	fs.StringVar(&o.Threshold, "threshold", "", "find the score from which on the label is the "+
 		"positive one, for `TARGET`: precision=0.9 or recall=0.9, of scores of examples not "+
 		"learned yet; the model keeps it")

@@ -159,12 +159,12 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 	if counts.Fit == nil {
 		e := counts.ProgressiveError()
 		r.ProgressiveError = &e
-		r.Proba, r.Calibration = describeProba(counts.Proba), counts.Calibration
-		r.Threshold = counts.Threshold
+		r.Proba = describeProba(counts.Proba)
 		labels := shownClasses(info)
 		r.Metrics = describeMetrics(counts.Metrics, labels)
 		r.Recent = describeMetrics(counts.Recent, labels)
 	}
+	r.Calibration, r.Threshold = counts.Calibration, counts.Threshold
 	if t.o.Drift != "" {
 		r.Drifts = append([]eval.Drift{}, counts.Drifts...)
 	}
