@@ -12,17 +12,18 @@
 // for the sums costs more than the sums do. So those of the next example are begun between
 // comparisons and branch, with the weights as they are, and what an update changes of them is
 // added: y times the number of non-zeros that the two examples share, for the lanes that update.
-// These are counted only if the next example's non-zeros fit a vector; else the update goes
-// before its sums.
+// They are counted beside the update of the first unit, which waits for its stores, and only if the
+// next example's non-zeros fit a vector; else the update goes before its sums.
 //
 // DI ptr of the next example, SI w, R13 width in bytes, R10 the end of the example's rows, R11
 // that of the next one's, then the sign of y, 0 or -1, R12 the non-zero counted up from -n to 0,
 // or 1 before the first example, BX seen, R9 y, DX examples left behind the next, R15 counts; AX
 // and R14 the words of who updates, CX the non-zero, then the unit within row 0 of w; K3 and K4
-// -n of the next and of this example, K5 sums relative to counts, K6 w, K7 stride in words;
-// Z0-Z3 sums of the next example, Z8-Z11 of this, Z25 1 in 32 bits, Z26 1, Z27 peak, Z28 limit,
-// Z29 margin, Z30 the sign of y, Z31 margin flipped by it, then y: each in every lane. At the
-// end AX is the peak and DX the examples left.
+// -n of the next and of this example, K5 sums relative to counts; in an update K0 and K7 the words
+// of who updates, K6 the lanes of Z6, the next example's non-zeros, while the shared ones are
+// counted in Z4; Z0-Z3 sums of the next example, Z8-Z11 of this, Z25 1 in 32 bits, Z26 1, Z27 peak,
+// Z28 limit, Z29 margin, Z30 the sign of y, Z31 margin flipped by it, then y: each in every lane.
+// At the end AX is the peak and DX the examples left.
 #define HALF1 VPADDW 0(R8), Y0, Y0
 #define SUMS1 VPADDW 0(R8), Z0, Z0
 #define HALF2 SUMS1; VPADDW 64(R8), Y1, Y1
@@ -57,7 +58,6 @@ loop: \
 	VPADDD        X5, X4, X4
 
 	SHLQ         $1, R13
-	KMOVQ        SI, K6
 	MOVL         $0x10001, R8
 	VPBROADCASTD R8, Z26
 	MOVL         $1, R8
@@ -163,33 +163,15 @@ summed:
 	TESTQ R12, R12
 	JEQ   next
 
-	// Of this example's non-zeros each is compared with all of the next one's.
+	KMOVQ       AX, K0
+	KMOVQ       R14, K7
 	KMOVQ       K3, R8
 	NEGQ        R8
 	MOVL        $-1, CX
 	BZHIL       R8, CX, CX
-	KMOVW       CX, K1
-	VMOVDQU32.Z (R10), K1, Z6
+	KMOVW       CX, K6
+	VMOVDQU32.Z (R10), K6, Z6
 	VPXORQ      Z4, Z4, Z4
-
-shared:
-	VPCMPEQD.BCST (R10)(R12*4), Z6, K1, K2
-	VPADDD        Z25, Z4, K2, Z4
-	INCQ          R12
-	JNE           shared
-	KMOVQ         K4, R12
-	REDUCE
-	VPBROADCASTW  X4, Z4
-	VPXORQ        Z30, Z4, Z4
-	VPSUBW        Z30, Z4, Z4
-	KMOVQ         AX, K1
-	KMOVQ         R14, K2
-	VPADDW        Z4, Z0, K1, Z0
-	VPADDW        Z4, Z2, K2, Z2
-	KSHIFTRQ      $32, K1, K1
-	KSHIFTRQ      $32, K2, K2
-	VPADDW        Z4, Z1, K1, Z1
-	VPADDW        Z4, Z3, K2, Z3
 
 update:
 	VPORQ Z26, Z30, Z31
@@ -211,22 +193,40 @@ unit:
 	SHLXQ       CX, R8, R8
 	ANDNQ       AX, R8, AX
 	LEAQ        (SI)(CX*2), CX
-	VMOVDQU16.Z Z31, K1, Z4
+	VMOVDQU16.Z Z31, K1, Z7
 
 row:
-	MOVLQSX   (R10)(R12*4), R8
-	IMULQ     R13, R8
-	VPADDW    (CX)(R8*1), Z4, Z5
-	VMOVDQU64 Z5, (CX)(R8*1)
-	VPABSW    Z5, Z5
-	VPMAXUW   Z5, Z27, Z27
-	INCQ      R12
-	JNE       row
-	KMOVQ     K4, R12
+	MOVLQSX       (R10)(R12*4), R8
+	VPCMPEQD.BCST (R10)(R12*4), Z6, K6, K2
+	VPADDD        Z25, Z4, K2, Z4
+	IMULQ         R13, R8
+	VPADDW        (CX)(R8*1), Z7, Z5
+	VMOVDQU64     Z5, (CX)(R8*1)
+	VPABSW        Z5, Z5
+	VPMAXUW       Z5, Z27, Z27
+	INCQ          R12
+	JNE           row
+	KMOVQ         K4, R12
+	KORTESTW      K6, K6
+	JEQ           more
+	KXORW         K6, K6, K6
+	REDUCE
+	VPBROADCASTW  X4, Z4
+	VPXORQ        Z30, Z4, Z4
+	VPSUBW        Z30, Z4, Z4
+	KMOVQ         K0, K1
+	VPADDW        Z4, Z0, K1, Z0
+	VPADDW        Z4, Z2, K7, Z2
+	KSHIFTRQ      $32, K1, K1
+	KSHIFTRQ      $32, K7, K2
+	VPADDW        Z4, Z1, K1, Z1
+	VPADDW        Z4, Z3, K2, Z3
+
+more:
 	MOVQ      AX, R8
 	ORQ       R14, R8
 	JNE       unit
-	KMOVQ     K6, SI
+	LOADTILE(SI)
 	VPCMPUW   $6, Z28, Z27, K1 // beyond the limit
 	KORTESTD  K1, K1
 	JNE       done
@@ -235,10 +235,10 @@ row:
 	JLT       sums
 
 next:
-	KMOVQ K7, R8
-	LEAQ  (BX)(R8*8), BX
-	ADDQ  $ESIZE, R9
-	ADDQ  $4, R15
+	LOADSTRIDE(R8)
+	LEAQ (BX)(R8*8), BX
+	ADDQ $ESIZE, R9
+	ADDQ $4, R15
 
 step:
 	KMOVQ     K3, R12
@@ -260,6 +260,7 @@ long:
 	MOVQ  AX, R8
 	ORQ   R14, R8
 	JEQ   sums
+	KXORW K6, K6, K6
 	JMP   update
 
 done:

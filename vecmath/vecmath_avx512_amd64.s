@@ -395,8 +395,6 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 	MOVQ         rows+48(FP), R10
 	MOVQ         y+56(FP), R9
 	MOVQ         seen+64(FP), BX
-	MOVQ         stride+72(FP), R8
-	KMOVQ        R8, K7
 	MOVQ         margin+80(FP), R8
 	VPBROADCASTW R8, Z29
 	MOVQ         limit+88(FP), R8
@@ -405,7 +403,13 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 	VPBROADCASTW R8, Z27
 #define CMPLANES(x) \
 	CMPQ lanes+104(FP), x
+#define LOADTILE(r) \
+	MOVQ w+16(FP), r
+#define LOADSTRIDE(r) \
+	MOVQ stride+72(FP), r
 #include "lanesrunint16_avx512.h"
+#undef LOADTILE
+#undef LOADSTRIDE
 #undef CMPLANES
 	MOVQ         n+40(FP), CX
 	SUBQ         DX, CX
@@ -676,8 +680,6 @@ TEXT ·lanesRunInt16AVX512F64(SB), NOSPLIT, $0-128
 	MOVQ         rows+48(FP), R10
 	MOVQ         y+56(FP), R9
 	MOVQ         seen+64(FP), BX
-	MOVQ         stride+72(FP), R8
-	KMOVQ        R8, K7
 	MOVQ         margin+80(FP), R8
 	VPBROADCASTW R8, Z29
 	MOVQ         limit+88(FP), R8
@@ -686,7 +688,13 @@ TEXT ·lanesRunInt16AVX512F64(SB), NOSPLIT, $0-128
 	VPBROADCASTW R8, Z27
 #define CMPLANES(x) \
 	CMPQ lanes+104(FP), x
+#define LOADTILE(r) \
+	MOVQ w+16(FP), r
+#define LOADSTRIDE(r) \
+	MOVQ stride+72(FP), r
 #include "lanesrunint16_avx512.h"
+#undef LOADTILE
+#undef LOADSTRIDE
 #undef CMPLANES
 	MOVQ         n+40(FP), CX
 	SUBQ         DX, CX
