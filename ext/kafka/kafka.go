@@ -32,10 +32,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -265,7 +267,7 @@ func (a *address) connect(ctx context.Context, more ...kgo.Opt) (*kgo.Client, er
 // encryption returns how connections are encrypted; nil: they are not.
 func (a *address) encryption() (*tls.Config, error) {
 	ca, cert := or(a.ca, "KAFKA_CA"), or(a.cert, "KAFKA_CERT")
-	if !a.tls && ca == "" && cert == "" {
+	if !a.encrypts() {
 		return nil, nil
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
@@ -288,6 +290,19 @@ func (a *address) encryption() (*tls.Config, error) {
 	return c, nil
 }
 
+// refused reports whether the other side has ended a connection that was to be encrypted: with a
+// word, which doesn't always arrive before the end, or without.
+func (a *address) refused(err error) bool {
+	op := (*net.OpError)(nil)
+	return errors.As(err, &op) && (op.Op == "remote error" || a.encrypts() &&
+		(errors.Is(op, syscall.EPIPE) || errors.Is(op, syscall.ECONNRESET)))
+}
+
+// encrypts reports whether connections are encrypted, whatever the other side asks for.
+func (a *address) encrypts() bool {
+	return a.tls || or(a.ca, "KAFKA_CA") != "" || or(a.cert, "KAFKA_CERT") != ""
+}
+
 // explained gives an error of the client its next step.
 func (a *address) explained(err error) error {
 	switch {
@@ -303,6 +318,9 @@ func (a *address) explained(err error) error {
 		return a.failed("?tls=true encrypts connections, ?ca=FILE names whom to trust; user and "+
 			"password stand in KAFKA_USER and KAFKA_PASSWORD.",
 			"the broker ends the connection: %w", err)
+	case a.refused(err):
+		return a.failed("?cert=FILE and ?key=FILE say who this program is, ?ca=FILE whom to "+
+			"trust.", "the broker lets nobody in so: %w", err)
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return a.failed("?ca=FILE names whom to trust.", "no connection: %w", err)
 	}

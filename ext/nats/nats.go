@@ -26,14 +26,18 @@ package nats
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -189,15 +193,56 @@ func (a *address) failed(next, format string, args ...any) error {
 	return training.NewError(training.ErrSource, next, a.String()+": "+format, args...)
 }
 
+// or returns a value, or else that of a variable.
+func or(value, variable string) string {
+	if value == "" {
+		return os.Getenv(variable)
+	}
+	return value
+}
+
+// encryption returns how connections are encrypted; nil: as the server asks for it.
+func (a *address) encryption() (*tls.Config, error) {
+	ca, cert := or(a.ca, "NATS_CA"), or(a.cert, "NATS_CERT")
+	if !a.encrypts() {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		text, err := os.ReadFile(ca)
+		if err != nil {
+			return nil, a.failed("Check the name and its permissions.", "%w", err)
+		}
+		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(text) {
+			return nil, a.failed("It has certificates in PEM.", "%s: no certificate in it", ca)
+		}
+	}
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, or(a.key, "NATS_KEY"))
+		if err != nil {
+			return nil, a.failed("cert and key are files of PEM.", "%w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// refused reports whether the other side has ended a connection that was to be encrypted: with a
+// word, which doesn't always arrive before the end, or without.
+func (a *address) refused(err error) bool {
+	op := (*net.OpError)(nil)
+	return errors.As(err, &op) && (op.Op == "remote error" || a.encrypts() &&
+		(errors.Is(op, syscall.EPIPE) || errors.Is(op, syscall.ECONNRESET)))
+}
+
+// encrypts reports whether connections are encrypted, whatever the other side asks for.
+func (a *address) encrypts() bool {
+	return a.tls || or(a.ca, "NATS_CA") != "" || or(a.cert, "NATS_CERT") != ""
+}
+
 // connect connects with a server. changed is called when the connection is lost, and when it is
 // there again.
 func (a *address) connect(changed func()) (*nats.Conn, jetstream.JetStream, error) {
-	or := func(value, name string) string {
-		if value == "" {
-			value = os.Getenv(name)
-		}
-		return value
-	}
 	o := []nats.Option{nats.Name("halfspace"), nats.Timeout(a.timeout), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(100*time.Millisecond,
 			time.Second),
@@ -210,23 +255,15 @@ func (a *address) connect(changed func()) (*nats.Conn, jetstream.JetStream, erro
 	if token := os.Getenv("NATS_TOKEN"); token != "" {
 		o = append(o, nats.Token(token))
 	}
-	for _, f := range []struct {
-		value, env string
-		option     func(file string) nats.Option
-	}{
-		{a.ca, "NATS_CA", func(file string) nats.Option { return nats.RootCAs(file) }},
-		{a.creds, "NATS_CREDS",
-			func(file string) nats.Option { return nats.UserCredentials(file) }},
-	} {
-		if file := or(f.value, f.env); file != "" {
-			o = append(o, f.option(file))
-		}
+	if file := or(a.creds, "NATS_CREDS"); file != "" {
+		o = append(o, nats.UserCredentials(file))
 	}
-	if cert := or(a.cert, "NATS_CERT"); cert != "" {
-		o = append(o, nats.ClientCert(cert, or(a.key, "NATS_KEY")))
+	encrypted, err := a.encryption()
+	if err != nil {
+		return nil, nil, err
 	}
-	if a.tls {
-		o = append(o, nats.Secure())
+	if encrypted != nil {
+		o = append(o, nats.Secure(encrypted))
 	}
 	c, err := nats.Connect(Scheme+"://"+strings.Join(a.hosts, ","+Scheme+"://"), o...)
 	switch {
@@ -234,7 +271,11 @@ func (a *address) connect(changed func()) (*nats.Conn, jetstream.JetStream, erro
 		return nil, nil, a.failed("User and password stand in the URL or in NATS_USER and "+
 			"NATS_PASSWORD, a token in NATS_TOKEN, credentials in ?creds=FILE.",
 			"the server lets nobody in so: %w", err)
-	case errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrSecureConnWanted):
+	case a.refused(err):
+		return nil, nil, a.failed("?cert=FILE and ?key=FILE say who this program is, ?ca=FILE "+
+			"whom to trust.", "the server lets nobody in so: %w", err)
+	case errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrSecureConnWanted),
+		errors.As(err, new(*tls.CertificateVerificationError)):
 		return nil, nil, a.failed("?tls=true encrypts the connection; ?ca=FILE names whom to "+
 			"trust.", "no connection: %w", err)
 	case err != nil:

@@ -1,11 +1,15 @@
 package command
 
 import (
+	"fmt"
+	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -46,6 +50,25 @@ func TestFlagsInErrors(t *testing.T) {
 		"Options.Normalize", "Options.Positive", "RFFConfig.D", "RFFConfig.Sigma"} {
 		if !said[field] {
 			t.Errorf("no error names %s any more", field)
+		}
+	}
+}
+
+// TestSeenEnough: a reader of the output that has gone is no error, a server that has is one.
+func TestSeenEnough(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{&fs.PathError{Op: "write", Path: "pipe", Err: syscall.EPIPE}, true},
+		{fmt.Errorf("stdout: %w", syscall.EPIPE), true},
+		{&net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}, false},
+		{fmt.Errorf("no connection: %w", &net.OpError{Op: "write", Net: "tcp",
+			Err: os.NewSyscallError("write", syscall.EPIPE)}), false},
+		{io.ErrClosedPipe, false},
+	} {
+		if got := seenEnough(c.err); got != c.want {
+			t.Errorf("%v: %v, want %v", c.err, got, c.want)
 		}
 	}
 }

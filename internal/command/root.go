@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -68,7 +69,7 @@ func Run(from ...Source) int {
 			"What was printed is not whole. Send it where there is room."}
 		code, next = explain(err)
 	}
-	if err == nil || errors.Is(err, syscall.EPIPE) { // whoever read our output has seen enough
+	if err == nil || seenEnough(err) {
 		return codeGood
 	}
 	said := root.ErrOrStderr()
@@ -77,6 +78,12 @@ func Run(from ...Source) int {
 		fmt.Fprintf(said, "  %s\n", strings.TrimRight(line, "\n"))
 	}
 	return code
+}
+
+// seenEnough reports whether an error is that whoever read our output does so no more. What a
+// server ends on the network is an error as any other.
+func seenEnough(err error) bool {
+	return errors.Is(err, syscall.EPIPE) && !errors.As(err, new(*net.OpError))
 }
 
 // rootFor makes the command for a command line, whose results go to out: with the verb alone where
