@@ -601,7 +601,7 @@ func largest(p []float64) float64 {
 func (h *hypothesis) Weights() (weights [][]float64, biases []float64, ok bool) {
 	h.check()
 	of, ok := h.score.hypothesis()
-	if !ok || of.Fourier != nil {
+	if !ok || of.Fourier != nil || of.Pairs {
 		return nil, nil, false
 	}
 	for _, o := range of.Outputs {

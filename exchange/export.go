@@ -43,7 +43,7 @@ func Export(w io.Writer, to string, m *model.Model) (notes []string, err error) 
 		return nil, fmt.Errorf("no format %q, want one of %s: %w", to,
 			strings.Join(Targets(), ", "), ErrForm)
 	}
-	f, err := Open(m)
+	f, err := open(m, to == "libsvm")
 	if err != nil {
 		return nil, err
 	}

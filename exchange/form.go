@@ -11,9 +11,11 @@
 //
 //	            weights, two classes   weights, more   kernel, two    kernel, more   random features
 //	liblinear   yes                    yes             no             no             no
-//	libsvm      yes                    no              yes            no             no
+//	libsvm      yes                    pairs           yes            pairs          no
 //	onnx        yes                    yes             yes            yes            yes
 //	npz, text   yes                    yes             yes            yes            npz
+//
+// Pairs are learners of each two classes, which vote; other formats have none.
 //
 // Rows that are divided by their own length (normalize unit) are more than a linear form: onnx has
 // the division in its graph. Weights without a bias of their own give the same labels without it,
@@ -75,6 +77,9 @@ type Form struct {
 	Kernel  engine.Kernel // of outputs without Weights; its Scale is 0
 	Outputs []learner.Output
 
+	// pairs: outputs are of pairs of classes, as learner.Hypothesis has them
+	pairs, sums bool
+
 	// Calibration has the probabilities that scores stand for; nil: none.
 	Calibration *learner.Calibration
 }
@@ -108,17 +113,25 @@ func (f *Form) Name(j int) string {
 
 // Open lays a model open. The error wraps ErrForm for votes, which have no such form, and those of
 // package model.
-func Open(m *model.Model) (*Form, error) {
-	h, err := Hypothesis(m)
+func Open(m *model.Model) (*Form, error) { return open(m, false) }
+
+// open is Open, with pairs also of pairs of classes, an output each.
+func open(m *model.Model, pairs bool) (*Form, error) {
+	h, err := hypothesisOf(m, pairs)
 	if err != nil {
 		return nil, err
 	}
+	outputs := len(h.Outputs)
+	if h.Pairs {
+		outputs = max(2, len(m.Prep.Classes))
+	}
 	p := &m.Prep
-	f := &Form{Learner: m.Learner, Classes: classNames(p, len(h.Outputs)), Names: p.FeatureNames(),
+	f := &Form{Learner: m.Learner, Classes: classNames(p, outputs), Names: p.FeatureNames(),
 		named: len(p.Names) > 0, Base: p.IndexBase, Dim: p.Dim,
-		Kernel: h.Kernel, Calibration: m.Calibration}
-	if n := len(h.Outputs); n > 1 && n != len(f.Classes) || n == 1 && len(f.Classes) > 2 {
-		return nil, fmt.Errorf("%d outputs of %d classes: %w", n, len(f.Classes), ErrForm)
+		Kernel: h.Kernel, Calibration: m.Calibration, pairs: h.Pairs, sums: h.Sums}
+	n, k := len(h.Outputs), len(f.Classes)
+	if h.Pairs && n != k*(k-1)/2 || !h.Pairs && (n > 1 && n != k || n == 1 && k > 2) {
+		return nil, fmt.Errorf("%d outputs of %d classes: %w", n, k, ErrForm)
 	}
 	w := work{f: f, h: &h, divisor: 1}
 	w.prepare(p)
@@ -129,23 +142,26 @@ func Open(m *model.Model) (*Form, error) {
 }
 
 // Hypothesis returns what the model computes of prepared examples. Errors are those of Open.
-func Hypothesis(m *model.Model) (learner.Hypothesis, error) {
+func Hypothesis(m *model.Model) (learner.Hypothesis, error) { return hypothesisOf(m, false) }
+
+func hypothesisOf(m *model.Model, pairs bool) (learner.Hypothesis, error) {
 	if m.Precision == "f64" {
-		return hypothesis[float64](m)
+		return hypothesis[float64](m, pairs)
 	}
-	return hypothesis[float32](m)
+	return hypothesis[float32](m, pairs)
 }
 
-func hypothesis[T learner.Float](m *model.Model) (h learner.Hypothesis, err error) {
+func hypothesis[T learner.Float](m *model.Model, pairs bool) (h learner.Hypothesis,
+	err error) {
 	p, err := model.RestorePredictor[T](m, nil)
 	if err != nil {
 		return h, err
 	}
 	h, ok := learner.HypothesisOf(p)
-	if !ok {
-		return h, fmt.Errorf("%s with these settings is neither weights nor a sum over examples "+
-			"(votes are not, and a model that has learned nothing): %w; train one that averages "+
-			"weights", m.Learner, ErrForm)
+	if !ok || h.Pairs && !pairs {
+		return learner.Hypothesis{}, fmt.Errorf("%s with these settings is neither weights nor "+
+			"a sum over examples (votes are not, and a model that has learned nothing): %w; "+
+			"train one that averages weights", m.Learner, ErrForm)
 	}
 	return h, nil
 }

@@ -26,10 +26,10 @@ func writeLibsvm(w *bufio.Writer, f *Form) ([]string, error) {
 	case f.Random != nil:
 		return nil, fmt.Errorf("random features are none of its kernels: %w; export to onnx or npz",
 			ErrForm)
-	case len(f.Outputs) > 1:
+	case len(f.Outputs) > 1 && !f.pairs:
 		return nil, fmt.Errorf("it tells %d classes by one function for each pair of them, the "+
-			"model by one for each class: %w; export to onnx or npz, a linear one to liblinear",
-			len(f.Classes), ErrForm)
+			"model by one for each class: %w; export to onnx or npz, a linear one to liblinear, "+
+			"or train pairs", len(f.Classes), ErrForm)
 	}
 	f, note, err := f.plain("libsvm")
 	if err != nil {
@@ -41,12 +41,19 @@ func writeLibsvm(w *bufio.Writer, f *Form) ([]string, error) {
 		notes = append(notes, note)
 	}
 	outputs, divisor := f.undivided()
-	notes = append(append(notes, summed(divisor)...), f.ties()...)
-	// As in writeLiblinear a score of 0 is the second label there.
-	o := negated(outputs[0])
-	if f.Linear() { // one support vector, the weights
-		o.Coef, o.Points = []float64{1}, dense(o.Weights)
+	notes = append(notes, summed(divisor)...)
+	f.libsvmHead(w)
+	if f.pairs {
+		if f.sums {
+			notes = append(notes, "of classes with as many votes the first is predicted there, "+
+				"here the one whose scores sum to most; a model with ties_first is the same")
+		}
+		f.libsvmPairs(w, outputs, labels)
+		return notes, nil
 	}
+	notes = append(notes, f.ties()...)
+	// As in writeLiblinear a score of 0 is the second label there.
+	o := vectors(negated(outputs[0]))
 	var first, second []int
 	for i, c := range o.Coef {
 		if c > 0 {
@@ -55,6 +62,67 @@ func writeLibsvm(w *bufio.Writer, f *Form) ([]string, error) {
 			second = append(second, i)
 		}
 	}
+	fmt.Fprintf(w, "nr_class 2\ntotal_sv %d\nrho %s\nlabel %d %d\nnr_sv %d %d\nSV\n", len(o.Coef),
+		number(-o.Bias), labels[0], labels[1], len(first), len(second))
+	for _, i := range append(first, second...) {
+		w.WriteString(number(o.Coef[i]) + " ")
+		libsvmRow(w, &o, i)
+	}
+	return notes, nil
+}
+
+// vectors is an output over support vectors: of weights there is one.
+func vectors(o learner.Output) learner.Output {
+	if o.Weights != nil {
+		o.Coef, o.Points = []float64{1}, dense(o.Weights)
+	}
+	return o
+}
+
+// libsvmRow writes support vector i behind its coefficients.
+func libsvmRow(w *bufio.Writer, o *learner.Output, i int) {
+	idx, val := o.Points.Sparse(i)
+	for n, j := range idx {
+		w.WriteString(strconv.Itoa(int(j)+1) + ":" + number(val[n]) + " ")
+	}
+	w.WriteByte('\n')
+}
+
+// libsvmPairs writes one function for each pair of classes. A vector belongs to the first of the
+// two, whatever its label was, and has the coefficient 0 for the others: what a function adds up is
+// the same.
+func (f *Form) libsvmPairs(w *bufio.Writer, outputs []learner.Output, labels []int32) {
+	k := len(labels)
+	pairs, rho, names, counts := make([]learner.Output, 0, len(outputs)), "", "", ""
+	total := 0
+	for i, label := range labels {
+		of := 0
+		for j := i + 1; j < k; j++ {
+			o := vectors(outputs[pairAt(i, j)])
+			pairs, of = append(pairs, o), of+len(o.Coef)
+			rho += " " + number(-o.Bias)
+		}
+		names += fmt.Sprintf(" %d", label)
+		counts += fmt.Sprintf(" %d", of)
+		total += of
+	}
+	fmt.Fprintf(w, "nr_class %d\ntotal_sv %d\nrho%s\nlabel%s\nnr_sv%s\nSV\n", k, total, rho, names,
+		counts)
+	for i := range k {
+		for j := i + 1; j < k; j++ {
+			o := &pairs[0]
+			pairs = pairs[1:]
+			for n, c := range o.Coef {
+				w.WriteString(strings.Repeat("0 ", j-1) + number(c) + " " +
+					strings.Repeat("0 ", k-1-j))
+				libsvmRow(w, o, n)
+			}
+		}
+	}
+}
+
+// libsvmHead writes the lines on the kernel.
+func (f *Form) libsvmHead(w *bufio.Writer) {
 	fmt.Fprint(w, "svm_type c_svc\n")
 	switch k := f.Kernel; {
 	case f.Linear():
@@ -69,17 +137,6 @@ func writeLibsvm(w *bufio.Writer, f *Form) ([]string, error) {
 			fmt.Fprintf(w, "coef0 %s\n", number(k.Coef0))
 		}
 	}
-	fmt.Fprintf(w, "nr_class 2\ntotal_sv %d\nrho %s\nlabel %d %d\nnr_sv %d %d\nSV\n", len(o.Coef),
-		number(-o.Bias), labels[0], labels[1], len(first), len(second))
-	for _, i := range append(first, second...) {
-		w.WriteString(number(o.Coef[i]) + " ")
-		idx, val := o.Points.Sparse(i)
-		for n, j := range idx {
-			w.WriteString(strconv.Itoa(int(j)+1) + ":" + number(val[n]) + " ")
-		}
-		w.WriteByte('\n')
-	}
-	return notes, nil
 }
 
 // dense returns a block of one row, without its zeros.

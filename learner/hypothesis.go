@@ -20,8 +20,8 @@ type Hypothesis struct {
 	Fourier *Fourier      // nil: z = x
 	// Pairs: the outputs are of pairs of classes i < j, those of (0, 1), (0, 2), (1, 2), (0, 3),
 	// ...: one above 0 is a vote for i, any other for j. The class with most votes is predicted,
-	// the first of several.
-	Pairs bool
+	// the first of several; or with Sums the one whose scores sum to most, and 0 is no vote.
+	Pairs, Sums bool
 }
 
 // Output is one score of a Hypothesis. Nothing in it is the learner's own memory.
@@ -50,7 +50,8 @@ type opener interface {
 }
 
 // HypothesisOf returns what p computes, and whether it has that form: learners whose Traits say
-// Vector or Support have, and these on random features or one for each class, too; votes have not.
+// Vector or Support have, and these on random features, or one for each class or pair of classes,
+// too; other votes have not.
 // Cost: a copy.
 func HypothesisOf[T Float](p Predictor[T]) (h Hypothesis, ok bool) {
 	if o, ok := p.(opener); ok {

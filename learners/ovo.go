@@ -163,7 +163,7 @@ func newOVO[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 
 // holdPairs is Entry.Holding: a hypothesis of pairs of classes, as LIBSVM has them.
 func holdPairs(h *learner.Hypothesis) (_ learner.Config, s learner.State, ok bool) {
-	if !h.Pairs || len(h.Outputs) == 0 {
+	if !h.Pairs || h.Sums || len(h.Outputs) == 0 {
 		return nil, s, false
 	}
 	_, last := pairOf(len(h.Outputs) - 1)

@@ -1133,12 +1133,10 @@ func (p *ballot[T]) Weights() []float64 { return p.o.Weights() }
 
 // Hypothesis is for [learner.HypothesisOf].
 func (p *ballot[T]) Hypothesis() (all learner.Hypothesis) {
-	if p.o.pairs {
-		return all // votes
-	}
+	all.Pairs, all.Sums = p.o.pairs, p.o.pairs && !p.o.first
 	for _, m := range p.of {
 		h, ok := learner.HypothesisOf(*m.p)
-		if !ok {
+		if !ok || h.Fourier != nil {
 			return learner.Hypothesis{}
 		}
 		all.Kernel, all.Outputs = h.Kernel, append(all.Outputs, h.Outputs...)

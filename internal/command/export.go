@@ -39,7 +39,7 @@ that the file takes rows as they are.
   text       a line each of a name, a tab and a weight: the bias, then the largest first; of a
              kernel the examples kept
   liblinear  for LIBLINEAR's predict: weights of two classes or more
-  libsvm     for svm-predict: two classes, weights or a kernel
+  libsvm     for svm-predict: weights or a kernel, of two classes or of pairs (train --pairs)
   onnx       for ONNX runtimes: all of these, and random features; input x (float32, zeros written
              out), outputs label and scores, of two labels the positive one's first
   npz        for numpy.load: arrays of weights, bias, classes and names, or of kept examples
