@@ -278,6 +278,53 @@ func binaryOf(t testing.TB, text string, o Options) []byte {
 	return out.Bytes()
 }
 
+// TestBinaryRefused: what is wrong with a file is said with its byte, and what to do next.
+func TestBinaryRefused(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("+1 1:0.5 3:1\n-1 2:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, _, err := convert(t, dir, text, "hsb", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const anew = ": make it anew of the examples that it was made of"
+	for _, tc := range []struct {
+		name   string
+		change func(b []byte) []byte
+		want   string
+	}{
+		{"magic", func(b []byte) []byte { return append([]byte("\x8dHSB\n\x1a\n\n"), b[8:]...) }, ""},
+		{"version", func(b []byte) []byte { b[8] = 2; return b }, "byte 8: hsb of version 2, and " +
+			"this program reads 1" + anew},
+		{"byte order", func(b []byte) []byte { b[8], b[11] = 0, 1; return b }, "byte 8: hsb whose " +
+			"numbers have the other byte order" + anew},
+		{"no header", func(b []byte) []byte { return b[:12] }, "byte 12: "},
+		{"no records", func(b []byte) []byte { return b[:16] }, "byte 16: "},
+		{"cut", func(b []byte) []byte { return b[:len(b)-1] }, "expected a whole record, but " +
+			"the file is truncated"},
+		{"no end", func(b []byte) []byte { return b[:len(b)-24-16] }, "the next record"},
+		{"checksum", func(b []byte) []byte { b[len(b)-24-16-1] ^= 1; return b }, "the checksum of " +
+			"a record differs: the file is damaged" + anew},
+		{"no record", func(b []byte) []byte { b[16] = 9; return b }, "byte 16: expected a record, " +
+			"found other bytes: the file is damaged"},
+	} {
+		b := tc.change(bytes.Clone(good))
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Load[float32](t.Context(), []string{file}, Options{})
+		if d != nil || err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
 // TestDamagedBinary: no byte can be another without an error, and none be missing.
 func TestDamagedBinary(t *testing.T) {
 	for _, tc := range convertibles {

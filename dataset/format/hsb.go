@@ -220,7 +220,10 @@ func (r *hsbReader) begin(o *Options, first *Layout) error {
 	if string(b[:8]) != hsbMagic {
 		return r.bad(0, "expected the first bytes of hsb, found %q", b[:8])
 	}
-	if v := binary.LittleEndian.Uint32(b[8:]); v != hsbVersion {
+	switch v := binary.LittleEndian.Uint32(b[8:]); {
+	case binary.BigEndian.Uint32(b[8:]) == hsbVersion:
+		return r.bad(8, "hsb whose numbers have the other byte order%s", again)
+	case v != hsbVersion:
 		return r.bad(8, "hsb of version %d, and this program reads %d%s", v, hsbVersion, again)
 	}
 	r.at = 16
