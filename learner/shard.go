@@ -16,11 +16,21 @@ var ErrTrace = errors.New("trace does not fit")
 // of another ensemble.
 var ErrParts = errors.New("parts do not make up the whole")
 
-// Part says which members of a whole ensemble a learner's are.
+// Part says which members of a whole ensemble a learner's are, or, with Classes, which classes:
+// each Of-th from First on.
 type Part struct {
-	First   int `json:"first"`   // number of the first one, a multiple of [PartMembers]
-	Members int `json:"members"` // how many
-	Of      int `json:"of"`      // of the whole
+	First   int  `json:"first"`             // number of the first one, a multiple of [PartMembers]
+	Members int  `json:"members,omitempty"` // how many; 0 with Classes
+	Of      int  `json:"of"`                // of the whole; with Classes: parts
+	Classes bool `json:"classes,omitempty"`
+}
+
+// String names it as errors do.
+func (p Part) String() string {
+	if p.Classes {
+		return fmt.Sprintf("classes %d, %d, ... (%d/%d)", p.First, p.First+p.Of, p.First+1, p.Of)
+	}
+	return fmt.Sprintf("members %d to %d", p.First, p.First+p.Members-1)
 }
 
 // PartMembers is what an ensemble is cut into: members whose draws share a word.

@@ -91,6 +91,9 @@ type Traits struct {
 	// and a Joiner.
 	Splits int
 	Shard  func(Part) Config
+	// ShardClasses is Shard of parts of the classes (Part.Classes), each of which is learned by
+	// itself; nil: there are none.
+	ShardClasses func(Part) Config
 	// Part says which members the learner's are, where they are a part of those of the learner of
 	// settings PartOf; else both are nil.
 	Part   *Part

@@ -22,6 +22,8 @@ func (c *OBPMConfig) validatePart(base learner.Config) error {
 	switch {
 	case p == nil:
 		return nil
+	case p.Classes:
+		return bad("members")
 	case p.First < 0 || p.First%learner.PartMembers != 0:
 		return bad(fmt.Sprintf("a multiple of %d as the first", learner.PartMembers))
 	case p.Members != c.Members:
@@ -97,8 +99,8 @@ func (o *OBPM[T]) Join(parts []learner.Part, states []learner.State,
 		}
 		presented := s.Counters["presented"]
 		if len(sorted) > 0 && presented != j.presented {
-			return fmt.Errorf("obpm: members %d to %d learned %d examples, those before %d: %w",
-				p.First, p.First+p.Members-1, presented, j.presented, learner.ErrParts)
+			return fmt.Errorf("obpm: %v learned %d examples, those before %d: %w", p, presented,
+				j.presented, learner.ErrParts)
 		}
 		j.presented, j.updates = presented, j.updates+s.Counters["updates"]
 		j.traces, sorted = append(j.traces, traces[i]), append(sorted, s)

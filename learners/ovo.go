@@ -115,7 +115,7 @@ func (c *OVOConfig) Traits() learner.Traits {
 	}
 	t := traitsOver(base.Traits(), c.Classes, "the pairs of classes")
 	t.Linear, t.Vector, t.Proba = false, false, false
-	t.Splits, t.Shard, t.Part, t.PartOf = 0, nil, nil, nil
+	t.Splits, t.Shard, t.ShardClasses, t.Part, t.PartOf = 0, nil, nil, nil, nil
 	return t
 }
 

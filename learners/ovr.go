@@ -82,6 +82,8 @@ type OVR[T learner.Float] struct {
 	apart   bool
 	trace   *columnTraces // of what columns do; nil: none is kept
 	joining *ovrJoining   // of parts that have learned; nil: the columns learn
+	// of parts of the classes that have learned; nil: likewise
+	gathered *gatheredClasses[T]
 
 	dim       int // features that all have seen
 	presented uint64
@@ -103,6 +105,9 @@ type OVRConfig struct {
 	// Base is the learner of two classes, whose own settings are taken, too. Default obpm; a
 	// learner of two classes.
 	Base string `json:"base" flag:"base"`
+	// Part says which classes of a whole these are; nil: they are all. See
+	// [learner.Traits].ShardClasses. Default nil; a part of classes.
+	Part *learner.Part `json:"part,omitempty"`
 	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
 	// for those defaults. Default nil; any that are valid.
 	BaseConfig learner.Config `json:"base_config"`
@@ -120,7 +125,10 @@ func (c *OVRConfig) Validate() error {
 	if err != nil {
 		return err
 	}
-	return checkTwo("ovr", c.Base, base)
+	if err := checkTwo("ovr", c.Base, base); err != nil {
+		return err
+	}
+	return c.validatePart(base)
 }
 
 // checkTwo wants valid settings of a learner of two classes, for a learner of that name over it.
@@ -178,6 +186,7 @@ func (c *OVRConfig) Traits() learner.Traits {
 		r.BaseConfig = base
 		return &r
 	})
+	c.shardTraits(&t, base)
 	return t
 }
 
@@ -218,6 +227,9 @@ func (c *OVRConfig) Memory(x learner.Extent) learner.Footprint {
 		return learner.Footprint{}
 	}
 	k := max(x.Classes, int64(c.Classes), 2)
+	if c.Part != nil {
+		k = (k + int64(c.Part.Of) - 1) / int64(c.Part.Of)
+	}
 	if c.Classes == 0 {
 		k++
 	}
@@ -347,12 +359,23 @@ func (o *OVR[T]) count(classes int) int {
 	if o.pairs {
 		return classes * (classes - 1) / 2
 	}
+	if p := o.cfg.Part; p != nil {
+		return (classes + p.Of - 1 - p.First) / p.Of
+	}
 	return classes
+}
+
+// classOf is the class of column k, of no pairs.
+func (o *OVR[T]) classOf(k int) int {
+	if p := o.cfg.Part; p != nil {
+		return p.First + k*p.Of
+	}
+	return k
 }
 
 // label is how column k is shown an example of the class: +1, -1, or not at all, 0.
 func (o *OVR[T]) label(k, class int) T {
-	first, second := k, -1
+	first, second := o.classOf(k), -1
 	if o.pairs {
 		first, second = pairOf(k)
 	}
@@ -567,6 +590,9 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if o.failed != nil {
 		return o.failed
 	}
+	if o.gathered != nil {
+		return o.givenClasses(b, rounds)
+	}
 	if err := o.reach(b); err != nil {
 		return err
 	}
@@ -588,11 +614,14 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		}
 		hi = lo + r.b.Len()
 		o.presented += uint64(hi - lo)
-		if o.trace != nil {
+		if o.trace != nil && o.cfg.Part == nil {
 			o.trace.take(hi - lo)
 		}
 		for e := range hi - lo {
 			rounds[lo+e] = r.round(e)
+			if o.trace != nil && o.cfg.Part != nil {
+				r.traceClasses(e, known, comes && e == 0)
+			}
 			o.updates += uint64(rounds[lo+e].Updates)
 		}
 		if comes {
@@ -616,6 +645,10 @@ func (o *OVR[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) 
 			if err := o.joinColumn(k); err != nil {
 				return false, err
 			}
+			comes = true
+			continue
+		}
+		if len(o.columns) == k && !o.pairs { // of another part
 			comes = true
 			continue
 		}
@@ -829,6 +862,10 @@ func (r *ovrRun[T]) round(e int) (sum learner.Round) {
 	for k := range r.o.columns {
 		sum.Updates += r.rounds[k*n+e].Updates
 	}
+	if r.o.cfg.Part != nil { // what the whole predicts it doesn't know
+		sum.Score, sum.Predicted = learner.LostTie, -1
+		return sum
+	}
 	outputs := r.outputsOf(e, len(r.o.since))
 	sum.Score = learner.ClassScore(outputs, int(r.b.Class[e]))
 	sum.Predicted = int32(learner.Predicted(outputs))
@@ -874,8 +911,11 @@ func (o *OVR[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
 				votes(of, r.outputs, o.first)
 				continue
 			}
-			for c := range of {
-				of[c] = r.scores[c*n+e]
+			for c := range of { // without those of other parts
+				of[c] = math.Inf(-1)
+			}
+			for c := range r.o.scorers {
+				of[r.o.classOf(c)] = r.scores[c*n+e]
 			}
 		}
 	}
@@ -1105,7 +1145,7 @@ func (o *OVR[T]) columnName(k int) string {
 		first, second := pairOf(k)
 		return fmt.Sprintf("pair%d-%d.", first, second)
 	}
-	return fmt.Sprintf("class%d.", k)
+	return fmt.Sprintf("class%d.", o.classOf(k))
 }
 
 // loneName is columnName of lone learner k.
@@ -1133,6 +1173,9 @@ func (p *ballot[T]) Weights() []float64 { return p.o.Weights() }
 
 // Hypothesis is for [learner.HypothesisOf].
 func (p *ballot[T]) Hypothesis() (all learner.Hypothesis) {
+	if p.o.cfg.Part != nil {
+		return all // not of all classes
+	}
 	all.Pairs, all.Sums = p.o.pairs, p.o.pairs && !p.o.first
 	for _, m := range p.of {
 		h, ok := learner.HypothesisOf(*m.p)

@@ -17,6 +17,9 @@ func lifted(t *learner.Traits, over func(base learner.Config) learner.Config) {
 	if shard := t.Shard; shard != nil {
 		t.Shard = func(p learner.Part) learner.Config { return over(shard(p)) }
 	}
+	if shard := t.ShardClasses; shard != nil {
+		t.ShardClasses = func(p learner.Part) learner.Config { return over(shard(p)) }
+	}
 	if t.PartOf != nil {
 		t.PartOf = over(t.PartOf)
 	}
@@ -37,8 +40,12 @@ func (o *OVR[T]) TraceTo(t *learner.Trace) {
 	o.traceColumns()
 }
 
-// traceColumns has all learners write, after columns have come.
+// traceColumns has all learners write, after columns have come. What a part of the classes writes
+// is of their scores: traceClasses.
 func (o *OVR[T]) traceColumns() {
+	if o.cfg.Part != nil {
+		return
+	}
 	for k, l := range o.all() {
 		if o.trace == nil {
 			learner.TracerOf(l).TraceTo(nil)
@@ -80,6 +87,9 @@ func (o *OVR[T]) Join(parts []learner.Part, states []learner.State,
 	if after != nil {
 		return fmt.Errorf("ovr: it is no column: %w", learner.ErrParts)
 	}
+	if len(parts) > 0 && parts[0].Classes {
+		return o.joinClasses(parts, states, traces)
+	}
 	j := &ovrJoining{parts: parts, traces: traces}
 	var lone []learner.State
 	for i, p := range parts {
@@ -119,13 +129,16 @@ func (o *OVR[T]) Join(parts []learner.Part, states []learner.State,
 
 // partOf returns the part's learner, of that State.
 func (o *OVR[T]) partOf(p learner.Part, s learner.State) (*OVR[T], error) {
-	base := o.base.Traits()
-	if base.Shard == nil {
+	base, cfg := o.base.Traits(), o.cfg
+	switch {
+	case p.Classes:
+		cfg.Part = &p
+	case base.Shard == nil:
 		return nil, fmt.Errorf("ovr: base %s can't be made of parts: %w", o.cfg.Base,
 			learner.ErrParts)
+	default:
+		cfg.BaseConfig = base.Shard(p)
 	}
-	cfg := o.cfg
-	cfg.BaseConfig = base.Shard(p)
 	l, err := newOVR[T](&cfg, learner.Env{Seed: o.env.Seed})
 	if err != nil {
 		return nil, err
@@ -166,6 +179,9 @@ func (r *ovrRun[T]) given() error {
 
 // Joined is learner.Joiner.Joined.
 func (o *OVR[T]) Joined() error {
+	if o.gathered != nil {
+		return o.joinedClasses()
+	}
 	j := o.joining
 	o.joining, o.apart = nil, false
 	for _, l := range o.all() {

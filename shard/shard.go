@@ -121,7 +121,7 @@ func header(j *training.Job) (h Header, err error) {
 	o := j.Options()
 	h = Header{Learner: j.Learner(), Precision: j.Precision(), Seed: j.Seed(),
 		Part: *j.Config().Traits().Part, Options: o.Kept()}
-	h.Options.Shard, h.Options.CheckpointEvery = "", ""
+	h.Options.Shard, h.Options.ShardBy, h.Options.CheckpointEvery = "", "", ""
 	h.Config, err = json.Marshal(j.Config())
 	return h, err
 }
@@ -363,13 +363,11 @@ func (j *joining) take(name string, readers []*reader) error {
 	}
 	i := slices.IndexFunc(readers, func(r *reader) bool { return r.header.Part == *part })
 	if i < 0 {
-		return fmt.Errorf("%s: members %d to %d have no trace: %w", name, part.First,
-			part.First+part.Members-1, learner.ErrParts)
+		return fmt.Errorf("%s: %v have no trace: %w", name, part, learner.ErrParts)
 	}
 	r := readers[i]
 	if r.taken != "" {
-		return fmt.Errorf("%s and %s: members %d to %d come twice: %w", r.taken, name, part.First,
-			part.First+part.Members-1, learner.ErrParts)
+		return fmt.Errorf("%s and %s: %v come twice: %w", r.taken, name, part, learner.ErrParts)
 	}
 	sum, err := sumOf(name)
 	if err != nil {

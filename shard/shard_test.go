@@ -153,22 +153,7 @@ func TestClasses(t *testing.T) {
 		for _, known := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d/known=%v", n, known), func(t *testing.T) {
 				dir := t.TempDir()
-				r := rand.New(rand.NewPCG(3, 1))
-				var b strings.Builder
-				for i := range 1200 {
-					c := r.IntN(max(3, min(n, 1+i/20))) // some come late
-					fmt.Fprintf(&b, "%d", c)
-					for j := range 30 {
-						if r.IntN(30) < 2+3*(j%n/(c+1)%2) {
-							fmt.Fprintf(&b, " %d:1", j+1)
-						}
-					}
-					b.WriteByte('\n')
-				}
-				file := filepath.Join(dir, "x.svm")
-				if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				file := manyClasses(t, dir, n)
 				o := training.Options{Learner: "obpm", Files: []string{file},
 					Settings: map[string]any{"members": 140, "tau": 0.2}, Epochs: 2}
 				if known {
@@ -194,6 +179,100 @@ func TestClasses(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// manyClasses writes examples of so many classes to a file, of which some come late.
+func manyClasses(t *testing.T, dir string, n int) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, 1))
+	var b strings.Builder
+	for i := range 1200 {
+		c := r.IntN(max(3, min(n, 1+i/20)))
+		fmt.Fprintf(&b, "%d", c)
+		for j := range 30 {
+			if r.IntN(30) < 2+3*(j%n/(c+1)%2) {
+				fmt.Fprintf(&b, " %d:1", j+1)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	file := filepath.Join(dir, "x.svm")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestByClasses: parts of the classes, of any learner of two that takes a stream, are the model of
+// one process, with all that it counts; parts that are missing, double or of another cut are not.
+func TestByClasses(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		known bool
+		n     int
+		parts []int
+		o     training.Options
+	}{
+		{"pa", false, 20, []int{1, 2, 7}, training.Options{Learner: "pa"}},
+		{"pa late", false, 40, []int{3}, training.Options{Learner: "pa", Precision: "f64"}},
+		{"pa known", true, 20, []int{2, 20}, training.Options{Learner: "pa", Precision: "f64"}},
+		{"perceptron", false, 3, []int{3, 5}, training.Options{Learner: "perceptron",
+			Epochs: 2, Shuffle: true}},
+		{"obpm", false, 20, []int{3}, training.Options{Learner: "obpm",
+			Settings: map[string]any{"members": 70, "tau": 0.2}}},
+		{"adf", true, 3, []int{2}, training.Options{Learner: "adf"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			o := c.o
+			o.Files = []string{manyClasses(t, dir, c.n)}
+			for k := 0; c.known && k < c.n; k++ {
+				o.Classes = append(o.Classes, fmt.Sprint(k))
+			}
+			one := o
+			one.Model = filepath.Join(dir, "one.model")
+			want, err := training.Run(t.Context(), one, training.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want.Counts.Errors == 0 || want.Counts.Updates == 0 {
+				t.Errorf("%+v", want.Counts)
+			}
+			o.ShardBy = training.ShardClasses
+			var p shard.Parts
+			for _, n := range c.parts {
+				p = parts(t, dir, o, n)
+				got, err := shard.Join(t.Context(), p, training.Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				a, b := got.Counts, want.Counts
+				if a.Errors != b.Errors || a.Updates != b.Updates || a.Examples != b.Examples ||
+					!bytes.Equal(content(t, p.Model), content(t, one.Model)) {
+					t.Errorf("%d parts: %+v, want %+v, or another model", n, a, b)
+				}
+			}
+			more := filepath.Join(dir, "more")
+			goesOn := func(from string) []byte {
+				if _, err := training.Run(t.Context(), training.Options{From: from, Model: more,
+					Files: o.Files}, training.Env{}); err != nil {
+					t.Fatal(err)
+				}
+				return content(t, more)
+			}
+			if !bytes.Equal(goesOn(p.Model), goesOn(one.Model)) {
+				t.Error("it goes on in another way")
+			}
+			if p.Models = p.Models[1:]; len(p.Models) > 0 {
+				p.Traces = p.Traces[:len(p.Models)] // from behind
+				if _, err := shard.Join(t.Context(), p, training.Env{}); !errors.Is(err,
+					learner.ErrParts) || !strings.Contains(err.Error(), "classes 0, ") {
+					t.Errorf("one part less: %v", err)
+				}
+			}
+		})
 	}
 }
 

@@ -101,11 +101,14 @@ type Options struct {
 	// Shuffle draws a fresh order for each pass from Seed. Default false.
 	Shuffle bool `json:"shuffle,omitempty" toml:"shuffle,omitempty"`
 
-	// Shard is the part of an ensemble's members that the run learns: "2/4" is the second of four.
-	// Parts that see the same examples learn, together, what the whole would, to the bit: see
-	// package shard, and Traits.Shard for the learners that can. "" is the whole. Default ""; K/N,
-	// 1 <= K <= N, at most one part for each 64 members.
+	// Shard is the part of an ensemble's members, or of the classes, that the run learns: "2/4" is
+	// the second of four. Parts that see the same examples learn, together, what the whole would,
+	// to the bit: see package shard, and Traits.Shard for the learners that can. "" is the whole.
+	// Default ""; K/N, 1 <= K <= N, at most one part for each 64 members, or for each class.
 	Shard string `json:"shard,omitempty" toml:"shard,omitempty"`
+	// ShardBy says what Shard cuts: ShardMembers, or ShardClasses, of which each is learned against
+	// all others: of three or more. Default ShardMembers.
+	ShardBy string `json:"shard_by,omitempty" toml:"shard_by,omitempty"`
 
 	// Rows is the part of the rows of Files that the run learns: "2/4" is the second of four, cut
 	// as dataset.RowShard says. Models of all parts can be merged: see package shard. Test is read

@@ -546,6 +546,10 @@ func (r *run[T]) ids() *eval.IDs {
 func (r *run[T]) takeClasses(info dataset.Info) error {
 	j := r.j
 	r.room.x.Classes = int64(len(info.Classes))
+	if j.o.ShardBy == ShardClasses && j.before == nil && len(info.Classes) < 3 {
+		return badOption("Learn the whole: it is one learner.", "{shard} by classes: there are %d",
+			max(2, len(info.Classes)))
+	}
 	if info.Classes == nil || j.traits.Classes {
 		return nil
 	}

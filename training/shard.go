@@ -19,6 +19,12 @@ type Join struct {
 	Trace eval.Trace
 }
 
+// What Options.ShardBy may be.
+const (
+	ShardMembers = "members"
+	ShardClasses = "classes"
+)
+
 // parseShard reads Options.Shard: part k of n, counted from 0 here.
 func parseShard(s string) (k, n int, err error) {
 	first, of, ok := strings.Cut(s, "/")
@@ -36,7 +42,15 @@ func parseShard(s string) (k, n int, err error) {
 
 // validShard refuses what asks for more than a part knows: what the whole ensemble predicts.
 func (o *Options) validShard() error {
+	switch o.ShardBy {
+	case "", ShardMembers, ShardClasses:
+	default:
+		return badOption("", "{shard_by} %q: not %s or %s", o.ShardBy, ShardMembers, ShardClasses)
+	}
 	if o.Shard == "" {
+		if o.ShardBy != "" {
+			return badOption("It says what {shard} cuts.", "{shard_by} without {shard}")
+		}
 		return nil
 	}
 	const alone = "Leave it out: it looks at the whole ensemble, of which this is a part."
@@ -67,6 +81,9 @@ func (j *Job) takeShard() error {
 	if err != nil {
 		return err
 	}
+	if j.o.ShardBy == ShardClasses {
+		return j.takeClassShard(learner.Part{First: k, Of: n, Classes: true})
+	}
 	t := j.traits
 	if t.Splits == 0 {
 		return badOption("Learners that can: "+
@@ -79,6 +96,28 @@ func (j *Job) takeShard() error {
 			learner.PartMembers)
 	}
 	j.set(t.Shard(learner.PartOf(t.Splits, k, n)))
+	return nil
+}
+
+// takeClassShard makes the settings those of a part of the classes.
+func (j *Job) takeClassShard(p learner.Part) error {
+	e, c, err := learner.ForClasses(j.entry, j.config, learner.OverName(j.o.Pairs),
+		len(j.o.Classes))
+	if err != nil {
+		return badOption("Choose a learner of two classes.", "{shard} by classes: %w", err)
+	}
+	t := c.Traits()
+	switch {
+	case t.ShardClasses == nil:
+		return badOption("Learners that can are those of streams that keep no examples, each "+
+			"class against the rest.", "{shard}: the classes of %s can't be taken apart",
+			describe(j.name, j.config))
+	case t.ClassCount > 0 && p.Of > t.ClassCount:
+		return badOption(fmt.Sprintf("Take %d parts at most.", t.ClassCount),
+			"{shard} %s: there are %d classes, so some part has none", j.o.Shard, t.ClassCount)
+	}
+	j.entry, j.name = e, e.Name
+	j.set(t.ShardClasses(p))
 	return nil
 }
 

@@ -151,7 +151,10 @@ func describeShard(s *exchange.Summary) (rows [][2]string) {
 	add := func(name, text string, args ...any) {
 		rows = append(rows, [2]string{name, fmt.Sprintf(text, args...)})
 	}
-	if p := s.Part; p != nil {
+	if p := s.Part; p != nil && p.Classes {
+		add("part", "%v, counted from 0", p)
+		add("to join", "with the other %d parts, by merge --trace", p.Of-1)
+	} else if p != nil {
 		add("part", "members %d to %d of %d, counted from 0", p.First, p.First+p.Members-1, p.Of)
 		add("to join", "with the parts that have the other %d, by merge --trace", p.Of-p.Members)
 	}

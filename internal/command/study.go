@@ -23,7 +23,7 @@ var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba
 	"margin-svm", "latency", "mem-budget", "any-format", "model", "drift", "on-drift",
 	"drift-keep", "drift-members", "drift-recent", "resume",
 	"metrics", "window", "fading", "delay", "id-col", "wait-max", "wait-bytes", "calibrate",
-	"html", "threshold", "shard", "trace", "rows", "replay",
+	"html", "threshold", "shard", "shard-by", "trace", "rows", "replay",
 	"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "exectrace", "pprof-addr"}
 
 // notRepeated are flags that say nothing of what is learned: a command line that repeats a setting

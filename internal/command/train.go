@@ -42,6 +42,7 @@ type trainer struct {
 	metrics    metricFlags
 	html       string
 	trace      string
+	shardBy    choice
 	away       away
 
 	output   outputFlags
@@ -195,6 +196,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringVar(&o.Shard, "shard", "", "learn part `K/N` of the members, as 2/4; parts that saw "+
 		"the same examples are joined by merge to what one machine learns"+
 		who(func(t learner.Traits) bool { return t.Splits > 0 }))
+	choose(fs, &t.shardBy, "shard-by", "with --shard: cut the members of an ensemble, or the "+
+		"classes, each against the rest", training.ShardMembers, training.ShardClasses)
 	fs.StringVar(&o.Rows, "rows", "", "learn part `K/N` of the rows, as 2/4: the K-th of N pieces "+
 		"of as many bytes; merge makes one model of all parts"+
 		who(func(t learner.Traits) bool { return t.Merges }))
@@ -358,6 +361,9 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	o.Scale, o.Missing = t.scale, t.missing.value
 	o.TextCols, o.NumberCols, o.IgnoreCols = own.TextCols, own.NumberCols, own.IgnoreCols
 	o.HashBits, o.Interactions = own.HashBits, own.Interactions
+	if fs.Changed("shard-by") {
+		o.ShardBy = t.shardBy.value
+	}
 	o.Positive, o.Classes, o.MemBudget = own.Positive, own.Classes, training.Bytes(t.memory)
 	anew := o.From == "" && !o.Resume
 	if anew || fs.Changed("learner") {

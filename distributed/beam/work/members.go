@@ -30,6 +30,16 @@ func members() Way {
 		Cut: cutMembers, Begun: begunShard, Learn: learnShard, Join: joinShards}
 }
 
+// classes deals the classes out, each of which is learned against all others.
+func classes() Way {
+	return Way{Name: "classes", Summary: "deals out the learners of three or more classes, each " +
+		"part over all examples, and joins them likewise", Begun: begunShard, Learn: learnShard,
+		Join: joinShards, Cut: func(o training.Options, p command.Parts) ([]any, any, error) {
+			o.ShardBy = training.ShardClasses
+			return cutMembers(o, p)
+		}}
+}
+
 func cutMembers(o training.Options, p command.Parts) (parts []any, whole any, err error) {
 	for k := range p.Workers {
 		o := o

@@ -73,7 +73,7 @@ const (
 const defaultCheckpoint = "60s"
 
 // Ways are all ways of learning a model, in the order of the help.
-func Ways() []Way { return []Way{members(), rowShards()} }
+func Ways() []Way { return []Way{members(), classes(), rowShards()} }
 
 // wayOf finds one.
 func wayOf(name string) (Way, error) {

@@ -211,6 +211,8 @@ func TestOneModel(t *testing.T) {
 		on      [][]string // which of the places to learn take part, one a number of workers
 		args    string
 	}{
+		{"by classes", 10, true, true, []int{1, 4, 8}, [][]string{nil, processes, loopback},
+			"-a pa --epochs 2 --shuffle"},
 		{"perceptron", 2, false, true, []int{2, 8, 4, 3, 2}, [][]string{nil, nil, loopback, processes,
 			s.flags("PROCESS", "HALFSPACE_IMPL=generic")}, ""},
 		{"pa", 2, true, true, []int{5, 3}, [][]string{nil, loopback},
@@ -234,7 +236,10 @@ func TestOneModel(t *testing.T) {
 				t.Parallel()
 				file = rows(t, dir, 1500, c.classes, c.dense)
 			}
-			args := append(strings.Fields("--members 512 --tau 0.1 "+c.args), file)
+			args, by := append(strings.Fields("--members 512 --tau 0.1 "+c.args), file), "members"
+			if c.name == "by classes" {
+				args, by = args[4:], "classes"
+			}
 			one := filepath.Join(dir, "one.model")
 			out, _ := halfspace(t, 0, append([]string{"train", "--json", "-m", one}, args...)...)
 			var want result
@@ -248,7 +253,7 @@ func TestOneModel(t *testing.T) {
 			}
 			for i, on := range c.on[:ways] {
 				got := away(t, dir, fmt.Sprint("state", i), c.workers[i],
-					append(append([]string{"--by", "members"}, on...), args...)...)
+					append(append([]string{"--by", by}, on...), args...)...)
 				if got != want {
 					t.Errorf("%d parts on %v: %+v, want %+v", c.workers[i], on, got, want)
 				}
@@ -261,7 +266,7 @@ func TestOneModel(t *testing.T) {
 				return
 			}
 			for n := 2; n <= 4; n++ {
-				if got := plain(t, dir, n, args, file); got != want {
+				if got := plain(t, dir, n, by, args, file); got != want {
 					t.Errorf("%d parts by train --shard: %+v, want %+v", n, got, want)
 				}
 			}
@@ -356,13 +361,13 @@ func rowShards(t *testing.T, dir, file string, n int, mix []string, from string,
 }
 
 // plain learns n parts by commands, and joins them.
-func plain(t *testing.T, dir string, n int, args []string, file string) (r result) {
+func plain(t *testing.T, dir string, n int, by string, args []string, file string) (r result) {
 	t.Helper()
 	merge := []string{"merge", "--json", "-m", filepath.Join(dir, "merged"), "--data", file}
 	for k := 1; k <= n; k++ {
 		m, trace := filepath.Join(dir, fmt.Sprint("m", k)), filepath.Join(dir, fmt.Sprint("t", k))
-		halfspace(t, 0, append([]string{"train", "-q", "--shard", fmt.Sprintf("%d/%d", k, n), "-m",
-			m, "--trace", trace}, args...)...)
+		halfspace(t, 0, append([]string{"train", "-q", "--shard", fmt.Sprintf("%d/%d", k, n),
+			"--shard-by", by, "-m", m, "--trace", trace}, args...)...)
 		merge = append(merge, m, "--trace", trace)
 	}
 	out, _ := halfspace(t, 0, merge...)
