@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -21,6 +22,7 @@ import (
 type Stream[T engine.Float] struct {
 	cfg    *config
 	lim    limits
+	longer atomic.Bool // text is parsed in pieces of longSize
 	gate   gate
 	p      format.Settings
 	opts   *format.Options

@@ -58,8 +58,8 @@ func (*OVRConfig) Entry() learner.Entry {
 //
 // Cost: the base's, once a class; on the pool, a class a part. Where the base's Traits say Abreast
 // and there are 15 classes or more, they are learned side by side: with obpm's defaults, sparse
-// examples of whole numbers and AVX-512 or AVX2, in a quarter of that, and with a third of the
-// memory where most features are rare. Memory: that of the base for each class, and once more where
+// examples of whole numbers, in a quarter of that, and with a third of the memory where most
+// features are rare. Memory: that of the base for each class, and once more where
 // any class may come; 16 bytes a class and example of a run.
 type OVR[T learner.Float] struct {
 	cfg   OVRConfig
@@ -181,6 +181,9 @@ func (c *OVRConfig) Traits() learner.Traits {
 		return learner.Traits{Norm: math.NaN()}
 	}
 	t := traitsOver(base.Traits(), c.Classes, "the classes")
+	if base.Traits().Abreast && (c.Classes == 0 || c.Classes >= abreastFrom) {
+		t.Run = ensemble.ClassesExamples
+	}
 	lifted(&t, func(base learner.Config) learner.Config {
 		r := *c
 		r.BaseConfig = base
@@ -249,9 +252,13 @@ func memoryOver(base learner.Config, k int64, x learner.Extent) learner.Footprin
 		f.Add("classes' "+p.Name, learner.Times(p.Items, k), learner.Times(p.Bytes, k))
 	}
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 64 + 16 + 64
-	f.Add("classes' work space", k, learner.Times(k, each+ensemble.RunExamples*(32+x.Elem)*5/4)+
-		primal.FixedBytes)
-	if t := base.Traits(); t.Abreast && k >= abreastFrom { // whose members are weights alone
+	run, t := int64(ensemble.RunExamples), base.Traits()
+	abreast := t.Abreast && k >= abreastFrom
+	if abreast {
+		run = ensemble.ClassesExamples
+	}
+	f.Add("classes' work space", k, learner.Times(k, each+run*(32+x.Elem)*5/4)+primal.FixedBytes)
+	if abreast { // whose members are weights alone
 		f.Add("classes' masks", k, ensemble.ClassesBytes(t.Replaces, k, x.Features, x.Longest))
 	}
 	f.Moving = learner.Plus(f.Moving, learner.Times(one.Moving, k))
@@ -716,6 +723,9 @@ func (o *OVR[T]) all() []learner.Learner[T] {
 
 // most is how many examples a run takes.
 func (r *ovrRun[T]) most() int {
+	if r.o.abreast != nil && r.do == ovrLearn {
+		return ensemble.ClassesExamples
+	}
 	return min(ensemble.RunExamples, max(1, ensemble.RunPartials/(len(r.o.columns)+1)))
 }
 

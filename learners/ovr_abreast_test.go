@@ -47,7 +47,7 @@ func TestOVRAbreast(t *testing.T) {
 		large                                float32
 	}{
 		{600, 3000, 20, 0, 600, 40}, {600, 3000, 20, 20, 50, 500}, {600, 500, 40, 0, 7, 40},
-		{17500, 60, 16, 0, 1000, 15}, // more examples than are remembered
+		{17500, 60, 16, 0, 3000, 15}, // more examples than are remembered, or than a run has
 		{600, 400, 18, 0, 100, 4000}, // scores that float32 may round
 	} {
 		t.Run(fmt.Sprintf("%d/%d/%v", c.examples, c.classes, c.large), func(t *testing.T) {

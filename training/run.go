@@ -511,6 +511,9 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 			done()
 			return nil, err
 		}
+		if j.traits.Run > 0 {
+			s.Lengthen()
+		}
 		if err := r.checkTest(ctx); err != nil {
 			done()
 			return nil, err
@@ -660,7 +663,7 @@ func (r *run[T]) how() (LearnOptions, error) {
 		Window: o.Window, Fading: o.Fading, Curve: o.Curve, Delay: o.Delay,
 		IDs: r.ids(), Progress: j.observer.Progress(),
 		CheckpointEvery: j.every, CheckpointAfter: j.after, Prepare: r.scale,
-		Trace: j.env.Trace,
+		Trace: j.env.Trace, Longest: j.traits.Run,
 	}}
 	if j.before != nil {
 		lo.Before = int64(j.before.Presented)

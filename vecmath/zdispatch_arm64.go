@@ -214,14 +214,28 @@ func lanesRunInt16[T Float](counts, sums *int32, w *int16, nw, width int, ptr *i
 }
 
 func classesRun(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int {
+	switch active {
+	case NEON:
+		return classesRunNEON(counts, w, ptr, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
+	}
 	return classesRunPlain(counts, w, ptr, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
 }
 
 func pastRows(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32) {
+	switch active {
+	case NEON:
+		pastRowsNEON(w, rows, n, past, slots, coef, took, own)
+		return
+	}
 	pastRowsPlain(w, rows, n, past, slots, coef, took, own)
 }
 
 func classSums(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, coef *int16, first int, steps *int16) {
+	switch active {
+	case NEON:
+		classSumsNEON(f, w, ptr, n, rows, val, past, slots, coef, first, steps)
+		return
+	}
 	classSumsPlain(f, w, ptr, n, rows, val, past, slots, coef, first, steps)
 }
 

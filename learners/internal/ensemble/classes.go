@@ -70,6 +70,7 @@ type classStore struct {
 	ptr    []int32  // of rows and val, one an example
 	rowsOf []int32  // of sums
 	places []int32  // the same rows of w
+	rare   []int32  // non-zeros of an example whose features have no rows
 	val    []int16
 	past   vecmath.PastExamples // what examples have in common with those before
 	seenAt []int32              // of an example's number: where it stands in past.Slots
@@ -100,6 +101,10 @@ const (
 	mostFew = 8
 	// mostSum bounds the values of such a feature, and with them its weights.
 	mostSum = 15
+	// ClassesExamples is how many examples a run has at most. A member's rows come from memory once
+	// a run, and then from L2: of news20, whose rows are 125 MB, all 20 classes take 0.60 s by runs
+	// of 256 and 0.47 by 2048, and no less by 4096 (AMD EPYC, Zen 4).
+	ClassesExamples = 2048
 	// classesNonZeros is how many non-zeros a run has at most.
 	classesNonZeros = 1 << 20
 	// mostPast is how many examples are remembered. Then all rare features get rows.
@@ -127,9 +132,6 @@ const (
 // one more. Work is shared by the pool. Cost: all weights once.
 func JoinClasses[T learner.Float](of []*Ensemble[T], rest bool, pool *engine.Pool) *Classes[T] {
 	o := of[0]
-	if vecmath.Active() == vecmath.NEON {
-		return nil // the kernel has no form of theirs, and lanes of members have
-	}
 	c := &Classes[T]{classStore: classStore{rest: rest, members: o.members, pool: pool, rows: 1,
 		margin: int16(math.Floor(float64(o.margin)))}}
 	c.roomFor(1)
@@ -147,13 +149,15 @@ func JoinClasses[T learner.Float](of []*Ensemble[T], rest bool, pool *engine.Poo
 	if c.at = make([]int32, room); !c.fits(room) {
 		return nil
 	}
-	largest := 0
-	for k, e := range of {
-		of, ok := c.join(e, k)
-		if !ok {
-			return nil
+	largest, column := 0, make([]T, c.members)
+	for j := range room {
+		for k, e := range of { // all of a feature's, so that its rows come into the caches once
+			s, ok := c.join(e, k, j, column)
+			if !ok {
+				return nil
+			}
+			largest = max(largest, s, -s)
 		}
-		largest = max(largest, of)
 	}
 	if largest > c.members*max(c.peak, mostSum) { // it is of other members
 		return nil
@@ -164,41 +168,38 @@ func JoinClasses[T learner.Float](of []*Ensemble[T], rest bool, pool *engine.Poo
 	return c
 }
 
-// join copies the weights of e into lane k, and S, whose largest magnitude it returns. ok is false
-// if they are none that can be there.
-func (c *Classes[T]) join(e *Ensemble[T], k int) (largest int, ok bool) {
-	column, lane := make([]T, c.members), k%vecmath.ClassLanes
-	for j := range e.Room {
-		var s float64
-		if j < len(e.sum) {
-			s = e.sum[j]
-		}
-		if s == 0 && !math.Signbit(s) && !e.Lanes.Has(j) {
-			continue
-		}
-		if !e.Lanes.Column(column, j) && s == 0 && !math.Signbit(s) {
-			continue
-		}
-		if s != math.Trunc(s) || math.Abs(s) > math.MaxInt32 || s == 0 && math.Signbit(s) {
+// join copies the weights of feature j from e into lane k, and S, which it returns; column is
+// scratch. ok is false if they are none that can be there.
+func (c *Classes[T]) join(e *Ensemble[T], k, j int, column []T) (sum int, ok bool) {
+	var s float64
+	if j < len(e.sum) {
+		s = e.sum[j]
+	}
+	if math.Float64bits(s) == 0 && !e.Lanes.Has(j) { // most of them
+		return 0, true
+	}
+	if !e.Lanes.Column(column, j) && math.Float64bits(s) == 0 {
+		return 0, true
+	}
+	if s != math.Trunc(s) || math.Abs(s) > math.MaxInt32 || s == 0 && math.Signbit(s) {
+		return 0, false
+	}
+	if c.at[j] == 0 {
+		c.at[j] = int32(c.rows)
+		c.rows++
+		c.reserve(c.rows)
+	}
+	at := int(c.at[j])*vecmath.ClassLanes + k%vecmath.ClassLanes
+	c.sums[k/vecmath.ClassLanes][at] = int32(s)
+	for m, v := range column {
+		w := int16(v)
+		if !(v > math.MinInt16 && v < math.MaxInt16) || T(w) != v || v == 0 && 1/v < 0 {
 			return 0, false
 		}
-		if c.at[j] == 0 {
-			c.at[j] = int32(c.rows)
-			c.rows++
-			c.reserve(c.rows)
-		}
-		largest = max(largest, int(s), -int(s))
-		c.sums[k/vecmath.ClassLanes][int(c.at[j])*vecmath.ClassLanes+lane] = int32(s)
-		for m, v := range column {
-			w := int16(v)
-			if !(v > math.MinInt16 && v < math.MaxInt16) || T(w) != v || v == 0 && 1/v < 0 {
-				return 0, false
-			}
-			*c.weight(k, m, int(c.at[j])) = w
-			c.peak = max(c.peak, int(w), -int(w))
-		}
+		*c.weight(k, m, int(c.at[j])) = w
+		c.peak = max(c.peak, int(w), -int(w))
 	}
-	return largest, true
+	return int(s), true
 }
 
 // joins reports whether the members may be one lane of many.
@@ -435,7 +436,7 @@ func (c *classStore) remember(n int) {
 	if n <= len(c.seenAt) {
 		return
 	}
-	n = min(max(n, 2*len(c.seenAt)), mostPast)
+	n = min(max(n, 4*len(c.seenAt)), mostPast)
 	for i := range c.took {
 		c.took[i] = append(make([]uint32, 0, n), c.took[i]...)[:n]
 	}
@@ -494,7 +495,7 @@ func (c *classStore) Result(lane int) (f []float64, updates []int32) {
 // begin returns how many examples of b the members may go through here, and makes their values
 // whole numbers: as many as no score or weight can get out of what numbers of T and int16 hold.
 func (c *Classes[T]) begin(b *engine.Block[T]) int {
-	n := min(b.Len(), RunExamples)
+	n := min(b.Len(), ClassesExamples)
 	if n == 0 || !c.Whole() || b.Dense() || b.Weighted() || !c.fits(engine.Room(len(c.at), b.Dim)) {
 		return 0
 	}
@@ -538,14 +539,17 @@ func (c *classStore) prepare(idx []int32, ptr []int, class []int32, dim int) {
 	c.ready()
 	for e := range n {
 		lo, hi := ptr[e]-ptr[0], ptr[e+1]-ptr[0]
-		rare := 0
-		for k := lo; k < hi; k++ {
-			if x := c.val[k]; c.at[idx[k]] <= 0 {
-				rare += int(max(x, -x))
+		sum := 0
+		c.rare = c.rare[:0]
+		for k, j := range idx[lo:hi] {
+			if c.at[j] <= 0 {
+				c.rare = append(c.rare, int32(lo+k))
+				x := c.val[lo+k]
+				sum += int(max(x, -x))
 			}
 		}
-		for k := lo; k < hi; k++ {
-			c.count(idx[k], c.val[k], rare > math.MaxInt16/mostSum)
+		for _, k := range c.rare {
+			c.count(idx[k], c.val[k], sum > math.MaxInt16/mostSum)
 		}
 	}
 	c.reserve(c.rows)
@@ -768,8 +772,9 @@ func ClassesBytes(members int, lanes, features, longest int64) int64 {
 	known := learner.Times(features, 4+4+4+int64(unsafe.Sizeof(fewExamples{})))
 	unused := learner.Times(tiles*int64(members), chunkRows*2*vecmath.ClassLanes)
 	// a row's number and place, a value, and where in the past it came before
-	run := learner.Times(min(classesNonZeros, learner.Times(RunExamples, longest)), 4+4+2+4+2)
-	run = learner.Plus(run, RunExamples*(lanes*(8+4)+int64(members+63)/64*8+
+	run := learner.Times(min(classesNonZeros, learner.Times(ClassesExamples, longest)), 4+4+2+4+2)
+	run = learner.Plus(run, learner.Times(min(classesNonZeros, longest), 2*4)) // of one, rare ones
+	run = learner.Plus(run, ClassesExamples*(lanes*(8+4)+int64(members+63)/64*8+
 		(2+4)*tiles*vecmath.ClassLanes))
 	return learner.Plus(learner.Plus(learner.Plus(past, sums), learner.Plus(known, unused)), run)
 }
@@ -777,7 +782,7 @@ func ClassesBytes(members int, lanes, features, longest int64) int64 {
 // Bytes returns the memory in use.
 func (c *classStore) Bytes() int64 {
 	n := 4*int64(cap(c.at)+cap(c.spare)+len(c.seenAt)+cap(c.ptr)+cap(c.rowsOf)+cap(c.places)+
-		cap(c.fresh)+cap(c.zeros)+cap(c.changed)+cap(c.dots)+cap(c.counts)) +
+		cap(c.rare)+cap(c.fresh)+cap(c.zeros)+cap(c.changed)+cap(c.dots)+cap(c.counts)) +
 		2*int64(cap(c.val)) + 8*int64(cap(c.mask)+cap(c.scores)) +
 		int64(cap(c.few))*int64(unsafe.Sizeof(fewExamples{})) + int64(unsafe.Sizeof(*c))
 	for t := range c.w {

@@ -163,7 +163,7 @@ var kernels = []kernel{
 		result: "int",
 		plain: "return classesRunPlain(counts, w, ptr, rows, val, past, slots, coef, took, own, " +
 			"first, seen, nseen, lanes, margin, peak)",
-		forms: "AVX512 AVX2",
+		forms: "AVX512 AVX2 NEON",
 		stubs: "takes one example at least.",
 	},
 	{
@@ -171,7 +171,7 @@ var kernels = []kernel{
 		params: "w *int16, rows *int32, n int, past, slots *int32, coef *int16, " +
 			"took, own *uint32",
 		plain: "pastRowsPlain(w, rows, n, past, slots, coef, took, own)",
-		forms: "AVX512 AVX2",
+		forms: "AVX512 AVX2 NEON",
 		stubs: "takes one row at least.",
 	},
 	{
@@ -179,7 +179,7 @@ var kernels = []kernel{
 		params: "f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, " +
 			"coef *int16, first int, steps *int16",
 		plain: "classSumsPlain(f, w, ptr, n, rows, val, past, slots, coef, first, steps)",
-		forms: "AVX512 AVX2",
+		forms: "AVX512 AVX2 NEON",
 		stubs: "takes one example at least.",
 	},
 	{
