@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,13 +18,13 @@ import (
 type ShardWay struct {
 	Name string // of its results
 	Plan []string
-	// Part are the runs of a worker, one after another.
-	Part func(p ShardPart) [][]string
-	// Join is the run that makes one model of the parts; nil: they stay apart.
+	// Part is the run of a worker.
+	Part func(p ShardPart) []string
+	// Join is the run that makes one model of the parts.
 	Join func(model string, parts, traces []string, file string) []string
 	// Same: that model is the one that a single part has learned, to the byte.
 	Same bool
-	// Classes: examples are of several classes; a part learns some of them.
+	// Classes: examples are of several classes.
 	Classes bool
 	// Most is the most parts; 0: as many as the plan has.
 	Most int
@@ -35,7 +34,6 @@ type ShardWay struct {
 type ShardPart struct {
 	K, N               int
 	Model, Trace, File string
-	Classes            []string // the part's
 }
 
 // Shards has a program, which is the halfspace command, learn in 1, 2, 4, ... parts, one after
@@ -65,16 +63,15 @@ func ShardsOf(ctx context.Context, program string, ways []ShardWay, text []byte,
 	s := &sharding{runs: runs{ctx: ctx, program: program, dir: dir},
 		examples: float64(bytes.Count(text, []byte("\n")))}
 	two, many := filepath.Join(dir, "data"), filepath.Join(dir, "classes")
-	classed, classes := byFirstFeature(text)
-	for name, text := range map[string][]byte{two: text, many: classed} {
+	for name, text := range map[string][]byte{two: text, many: byFirstFeature(text)} {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			return nil, fmt.Errorf("bench: shards: %w", err)
 		}
 	}
 	var out []Result
 	for _, s.way = range ways {
-		if s.file, s.classes = two, nil; s.way.Classes {
-			s.file, s.classes = many, classes
+		if s.file = two; s.way.Classes {
+			s.file = many
 		}
 		results, err := s.measure(o.withDefaults().Rounds)
 		if err != nil {
@@ -85,20 +82,18 @@ func ShardsOf(ctx context.Context, program string, ways []ShardWay, text []byte,
 	return out, nil
 }
 
-// byFirstFeature gives each line of svmlight text the number of its first feature as its label, and
-// returns these, sorted.
-func byFirstFeature(text []byte) ([]byte, []string) {
-	out, labels := make([]byte, 0, len(text)), map[string]bool{}
+// byFirstFeature gives each line of svmlight text the number of its first feature as its label.
+func byFirstFeature(text []byte) []byte {
+	out := make([]byte, 0, len(text))
 	for line := range bytes.Lines(text) {
 		_, features, _ := bytes.Cut(line, []byte(" "))
 		label, _, ok := bytes.Cut(features, []byte(":"))
 		if !ok {
 			label = []byte("0")
 		}
-		labels[string(label)] = true
 		out = append(append(append(out, label...), ' '), features...)
 	}
-	return out, slices.Sorted(maps.Keys(labels))
+	return out
 }
 
 // sharding are runs over one file.
@@ -106,7 +101,6 @@ type sharding struct {
 	runs
 	way      ShardWay
 	file     string
-	classes  []string
 	examples float64
 }
 
@@ -195,24 +189,19 @@ func (s *sharding) divide(n int) (d divided, sum [sha256.Size]byte, err error) {
 	model := filepath.Join(s.dir, "model")
 	var parts, traces []string
 	for k := range n {
-		p := ShardPart{K: k + 1, N: n, Model: model, File: s.file,
-			Classes: s.classes[len(s.classes)*k/n : len(s.classes)*(k+1)/n]}
+		p := ShardPart{K: k + 1, N: n, Model: model, File: s.file}
 		if n > 1 {
 			p.Model = filepath.Join(s.dir, fmt.Sprintf("part-%d", k))
 			p.Trace = p.Model + ".trace"
 		}
-		took := time.Duration(0)
-		for _, args := range s.way.Part(p) {
-			one, err := s.timed(args)
-			if err != nil {
-				return d, sum, err
-			}
-			took += one
+		took, err := s.timed(s.way.Part(p))
+		if err != nil {
+			return d, sum, err
 		}
 		d.slowest = max(d.slowest, took)
 		parts, traces = append(parts, p.Model), append(traces, p.Trace)
 	}
-	if s.way.Join == nil || n == 1 {
+	if n == 1 {
 		d.wall = WallTime() - begun
 	} else {
 		sent := parts

@@ -25,8 +25,8 @@ const (
 	// ByRows: shards of the rows, as many as there are workers, see TrainRows and Mix. Another
 	// number of them is another model.
 	ByRows = "rows"
-	// ByClasses: the classes of one-against-the-rest learners, each of which is learned by a run of
-	// its own (training.Data.Positive) as what it is in the model of all. Nothing is joined.
+	// ByClasses: the classes of one-against-the-rest learners, see training.ShardClasses, Train and
+	// Join.
 	ByClasses = "classes"
 	// BySettings: many settings of a learner, of which each worker learns some side by side.
 	BySettings = "settings"
@@ -169,8 +169,6 @@ func largest(by string, units, n int) (k, most int) {
 // and c is what a unit costs in one of its size; by rows, in R rounds,
 //
 //	T = R (n/w (read + E c) + merge of two + (w-2) merge of a further one)
-//
-// and by classes, each of which reads for itself, T = n N/w (read + E c) on several.
 func (c Costs) Plan(w Work) *Plan {
 	w.Passes = max(1, w.Passes)
 	if w.By == ByRows {
@@ -178,14 +176,9 @@ func (c Costs) Plan(w Work) *Plan {
 	}
 	p := &Plan{Work: w, Costs: c, Workers: 1}
 	for n := 1; n <= max(1, mostParts(w.By, w.Units)); n *= 2 {
-		var d Division
-		switch {
-		case w.By == ByRows:
+		d := c.parts(&w, n)
+		if w.By == ByRows {
 			d = c.rows(&w, n)
-		case w.By == ByClasses && n > 1:
-			d = c.classes(&w, n)
-		default:
-			d = c.parts(&w, n)
 		}
 		d.Workers, d.Seconds = n, d.Each*float64(w.Examples)*1e-9
 		p.Divisions = append(p.Divisions, d)
@@ -213,19 +206,12 @@ func (c *Costs) parts(w *Work, n int) Division {
 	_, units := largest(w.By, w.Units, n)
 	times := float64(w.Passes)
 	d := Division{Units: units, Each: c.Read + times*c.learn(units), Memory: c.bytes(units)}
-	if n > 1 && w.By == ByMembers {
+	if n > 1 && w.By != BySettings { // there are traces, and a join
 		d.Each += c.Read + times*(c.Replay+float64(n)*c.ReplayPart)
 		d.Sent = int64(c.trace(units) * float64(w.Examples) * times)
 		d.JoinMemory = 2*c.bytes(w.Units) + int64(n)<<19
 	}
 	return d
-}
-
-// classes is that of classes that are learned one by one.
-func (c *Costs) classes(w *Work, n int) Division {
-	_, units := largest(w.By, w.Units, n)
-	return Division{Units: units, Memory: c.bytes(1),
-		Each: float64(units) * (c.Read + float64(w.Passes)*c.learn(1))}
 }
 
 // rows is that of the rows into n shards.
@@ -355,7 +341,10 @@ func MakePlan(ctx context.Context, o training.Options, p PlanOptions, env traini
 	case ByRows:
 		measure = m.measureRows
 	case ByClasses:
-		measure = m.measureClasses
+		if m.units = len(m.sample.Info.Classes); m.units < 3 {
+			return nil, fmt.Errorf("shard: two classes, which one learner tells: %w",
+				learner.ErrConfig)
+		}
 	}
 	if err := measure(ctx); err != nil {
 		return nil, err
@@ -443,6 +432,7 @@ func (m *meter) take(p *PlanOptions, job *training.Job) error {
 		if m.o.Pairs || m.o.Data.Positive != "" {
 			return refused("pairs of classes, or two, are not learned class by class")
 		}
+		return m.takeClasses(job)
 	case BySettings:
 		if m.units = p.Settings; p.Settings < 1 {
 			return refused("%d settings, want 1 or more", p.Settings)
@@ -450,6 +440,24 @@ func (m *meter) take(p *PlanOptions, job *training.Job) error {
 	default:
 		return refused("by %q, want %s, %s, %s or %s", m.by, ByMembers, ByRows, ByClasses,
 			BySettings)
+	}
+	return nil
+}
+
+// takeClasses is take of classes.
+func (m *meter) takeClasses(job *training.Job) error {
+	e, err := learner.Lookup(job.Learner())
+	if err != nil {
+		return err
+	}
+	_, c, err := learner.ForClasses(e, job.Config(), learner.OverName(false),
+		len(m.o.Data.Classes))
+	if err != nil {
+		return err
+	}
+	if c.Traits().ShardClasses == nil {
+		return fmt.Errorf("shard: the classes of %s can't be taken apart: %w", job.Learner(),
+			learner.ErrConfig)
 	}
 	return nil
 }
@@ -485,7 +493,7 @@ func (m *meter) measure(ctx context.Context) error {
 		return err
 	}
 	parts := 1
-	if m.by == ByMembers {
+	if m.by != BySettings {
 		parts = mostParts(m.by, m.units)
 	}
 	few, lots := min(2, parts), min(manyParts, parts)
@@ -608,7 +616,7 @@ func (m *meter) learn(ctx context.Context, part string) (l Learned, done *traini
 			return l, nil, err
 		}
 		l = Learned{Units: m.units, Each: t.each(), Bytes: done.Bytes}
-		if m.by != ByMembers {
+		if m.by == ByRows || m.by == BySettings {
 			l.Units = 1
 		}
 		return l, done, nil
@@ -624,7 +632,10 @@ func (m *meter) learn(ctx context.Context, part string) (l Learned, done *traini
 func (m *meter) learnPart(ctx context.Context, part, name string) (j *Job, done *training.Trial,
 	l Learned, err error) {
 	o := m.o
-	o.Shard, o.Model = part, filepath.Join(m.dir, "model")
+	o.Shard, o.ShardBy, o.Model = part, training.ShardMembers, filepath.Join(m.dir, "model")
+	if m.by == ByClasses {
+		o.ShardBy = training.ShardClasses
+	}
 	if j, err = New(o, m.env, name); err != nil {
 		return nil, nil, l, err
 	}
@@ -652,7 +663,12 @@ func (m *meter) learnPart(ctx context.Context, part, name string) (j *Job, done 
 		j.Close()
 		return nil, nil, l, err
 	}
-	return j, done, Learned{Units: j.Config().Traits().Part.Members, Each: t.each(),
+	p := j.Config().Traits().Part
+	units := p.Members
+	if p.Classes { // every Of-th of them
+		units = (m.units - p.First + p.Of - 1) / p.Of
+	}
+	return j, done, Learned{Units: units, Each: t.each(),
 		Trace: float64(at-size) / float64(max(1, t.to-t.from)), Bytes: done.Bytes}, nil
 }
 

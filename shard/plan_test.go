@@ -143,19 +143,20 @@ func TestPlanRows(t *testing.T) {
 	}
 }
 
-// TestPlanClasses: each class reads for itself where there are several workers, and none is joined.
+// TestPlanClasses: classes are joined as members are, and the largest part has one more where they
+// can't be dealt out evenly.
 func TestPlanClasses(t *testing.T) {
-	c := shard.Costs{Read: 100, Learn: []shard.Learned{{Units: 1, Each: 400, Bytes: 10},
-		{Units: 20, Each: 3000, Bytes: 150}}}
+	c := shard.Costs{Read: 100, Learn: []shard.Learned{{Units: 2, Each: 400, Trace: 1, Bytes: 10},
+		{Units: 20, Each: 4000, Bytes: 100}}, Replay: 50}
 	p := c.Plan(shard.Work{By: shard.ByClasses, Units: 20, Examples: 1e9, Passes: 2})
-	for i, want := range []float64{6100, 10 * 900, 5 * 900, 3 * 900, 2 * 900} {
+	for i, want := range []float64{8100, 4300, 2300, 1500, 1100} {
 		d := p.Divisions[i]
-		if d.Each != want || d.JoinMemory != 0 || d.Sent != 0 || i > 0 && d.Memory != 10 {
+		if d.Each != want || i > 0 && d.JoinMemory != 200+int64(d.Workers)<<19 {
 			t.Errorf("%+v, want %v ns", d, want)
 		}
 	}
-	if len(p.Divisions) != 5 || p.Workers != 16 {
-		t.Errorf("%d divisions, %d workers", len(p.Divisions), p.Workers)
+	if len(p.Divisions) != 5 || p.Divisions[4].Units != 2 || p.Divisions[4].Sent != 2e9 {
+		t.Errorf("%+v", p.Divisions)
 	}
 }
 
@@ -240,7 +241,7 @@ func TestMakePlanRows(t *testing.T) {
 	}
 }
 
-// TestMakePlanClasses: all classes together are measured, and one alone.
+// TestMakePlanClasses: all classes together are measured, parts of them, and the join.
 func TestMakePlanClasses(t *testing.T) {
 	p, err := shard.MakePlan(t.Context(), training.Options{Learner: "pa", Files: []string{
 		classes(t, t.TempDir(), 3000, 5)}}, shard.PlanOptions{By: shard.ByClasses},
@@ -248,9 +249,14 @@ func TestMakePlanClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := p.Costs.Learn; p.Units != 5 || len(l) != 2 || l[0].Units != 1 || l[1].Units != 5 ||
-		!(l[0].Each > 0) || !(l[1].Each > 0) || l[0].Bytes >= l[1].Bytes || len(p.Divisions) != 3 {
+	if p.Units != 5 || len(p.Divisions) != 3 || !(p.Costs.Replay > 0) {
 		t.Errorf("%+v", p)
+	}
+	for i, units := range []int{2, 3, 5} {
+		l := p.Costs.Learn[i]
+		if l.Units != units || !(l.Each > 0) || (l.Trace > 0) != (units < 5) {
+			t.Errorf("%+v, want %d classes", l, units)
+		}
 	}
 }
 
@@ -297,6 +303,8 @@ func TestMakePlanWrong(t *testing.T) {
 			"two classes"},
 		{training.Options{Pairs: true}, shard.PlanOptions{By: shard.ByClasses}, learner.ErrConfig,
 			"class by class"},
+		{training.Options{Learner: "tbp"}, shard.PlanOptions{By: shard.ByClasses},
+			learner.ErrConfig, "the classes of tbp can't be taken apart"},
 		{training.Options{Data: training.Data{Normalize: "max"}}, shard.PlanOptions{}, nil,
 			"in memory"},
 	} {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,46 +105,4 @@ func (m *meter) learnMore(ctx context.Context) (Learned, *training.Trial, error)
 	}
 	m.rows = max(m.rows, min(m.sample.Rows, int(float64(learnTime)/(planRounds+1)/first.Each)))
 	return m.learn(ctx, "")
-}
-
-// measureClasses measures what all classes cost together, and what one does alone.
-func (m *meter) measureClasses(ctx context.Context) error {
-	classes := m.sample.Info.Classes
-	if m.units = len(classes); m.units < 3 {
-		return fmt.Errorf("shard: two classes, which one learner tells: %w", learner.ErrConfig)
-	}
-	if _, _, err := m.learnMore(ctx); err != nil {
-		return err
-	}
-	// Each round takes another class alone, as rare ones may cost less.
-	alone := make([]*meter, planRounds)
-	for i := range alone {
-		one := *m
-		one.o.Data.Positive, one.o.Data.Classes = classes[i*len(classes)/planRounds], nil
-		job, err := training.New(one.o, one.env)
-		if err != nil {
-			return err
-		}
-		if one.sample, err = training.NewSample(ctx, job, m.rows, func(n int64) bool {
-			return n < int64(m.rows)
-		}); err != nil {
-			return err
-		}
-		alone[i] = &one
-	}
-	var all, single []Learned
-	for _, one := range alone {
-		l, _, err := m.learn(ctx, "")
-		if err != nil {
-			return err
-		}
-		l.Units = m.units
-		all = append(all, l)
-		if l, _, err = one.learn(ctx, ""); err != nil {
-			return err
-		}
-		single = append(single, l)
-	}
-	m.costs.Learn = []Learned{middle(single), middle(all)}
-	return nil
 }

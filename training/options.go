@@ -107,7 +107,7 @@ type Options struct {
 	// Default ""; K/N, 1 <= K <= N, at most one part for each 64 members, or for each class.
 	Shard string `json:"shard,omitempty" toml:"shard,omitempty"`
 	// ShardBy says what Shard cuts: ShardMembers, or ShardClasses, of which each is learned against
-	// all others: of three or more. Default ShardMembers.
+	// all others: of three or more. Default ShardMembers; ShardMembers or ShardClasses.
 	ShardBy string `json:"shard_by,omitempty" toml:"shard_by,omitempty"`
 
 	// Rows is the part of the rows of Files that the run learns: "2/4" is the second of four, cut

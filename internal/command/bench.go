@@ -91,17 +91,16 @@ func runCommand(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 // shardWays are the ways to take learning apart that bench shards measures: ensembles of so many
 // members, with tau 0.05, posteriors and weights of shards of the rows, and classes.
 func shardWays(sizes ...int) (ways []bench.ShardWay) {
-	for _, members := range sizes {
-		settings := []string{"--members", strconv.Itoa(members), "--tau", "0.05"}
-		ways = append(ways, bench.ShardWay{Name: fmt.Sprintf("N=%d", members), Same: true,
-			Plan: append([]string{"plan", "--json"}, settings...),
-			Part: func(p bench.ShardPart) [][]string {
+	traced := func(name, by string, settings ...string) bench.ShardWay {
+		return bench.ShardWay{Name: name, Same: true,
+			Plan: append([]string{"plan", "--json", "--by", by}, settings...),
+			Part: func(p bench.ShardPart) []string {
 				args := append([]string{"train", "-q", "-m", p.Model, p.File}, settings...)
 				if p.N > 1 {
-					args = append(args, "--shard", fmt.Sprintf("%d/%d", p.K, p.N), "--trace",
-						p.Trace)
+					args = append(args, "--shard", fmt.Sprintf("%d/%d", p.K, p.N), "--shard-by",
+						by, "--trace", p.Trace)
 				}
-				return [][]string{args}
+				return args
 			},
 			Join: func(model string, parts, traces []string, file string) []string {
 				args := append([]string{"merge", "-q", "-m", model, "--data", file}, parts...)
@@ -109,37 +108,31 @@ func shardWays(sizes ...int) (ways []bench.ShardWay) {
 					args = append(args, "--trace", t)
 				}
 				return args
-			}})
+			}}
 	}
 	rows := func(name string, settings []string, mix ...string) bench.ShardWay {
 		settings = append(settings, "--bias", "append")
 		return bench.ShardWay{Name: "rows/" + name, Most: 16,
 			Plan: slices.Concat([]string{"plan", "--json", "--by", "rows"}, settings, mix),
-			Part: func(p bench.ShardPart) [][]string {
-				return [][]string{append([]string{"train", "-q", "-m", p.Model, p.File, "--rows",
-					fmt.Sprintf("%d/%d", p.K, p.N)}, settings...)}
+			Part: func(p bench.ShardPart) []string {
+				return append([]string{"train", "-q", "-m", p.Model, p.File, "--rows",
+					fmt.Sprintf("%d/%d", p.K, p.N)}, settings...)
 			},
 			Join: func(model string, parts, _ []string, _ string) []string {
 				return append(append([]string{"merge", "-q", "-m", model}, mix...), parts...)
 			}}
 	}
+	for _, members := range sizes {
+		ways = append(ways, traced(fmt.Sprintf("N=%d", members), shard.ByMembers, "--members",
+			strconv.Itoa(members), "--tau", "0.05"))
+	}
 	mixable := shard.Mixable()
 	weights := []string{"-a", mixable[len(mixable)-1]}
 	posterior := []string{"-a", shard.Mergeable()[0], "--label-noise", "0.2"} // near Adult's own
+	classes := traced("classes", shard.ByClasses, weights...)
+	classes.Classes = true
 	return append(ways, rows("merged", posterior), rows("mixed", weights, "--mix", "uniform"),
-		bench.ShardWay{
-			Name: "classes", Classes: true,
-			Plan: append([]string{"plan", "--json", "--by", "classes"}, weights...),
-			Part: func(p bench.ShardPart) (runs [][]string) {
-				args := append([]string{"train", "-q", "-m", p.Model, p.File}, weights...)
-				if p.N == 1 {
-					return [][]string{args}
-				}
-				for _, class := range p.Classes {
-					runs = append(runs, append(slices.Clone(args), "--positive", class))
-				}
-				return runs
-			}})
+		classes)
 }
 
 // benchShards measures this program.

@@ -76,8 +76,8 @@ With --by rows each part learns a shard of the rows: n of them in w parts take
 The posteriors are merged once; with --mix weights are averaged, behind each of --rounds. The model
 of w shards is another one than one machine's, with another error: see train --rows and merge.
 
-With --by classes each part learns some of the classes one by one (train --positive CLASS), each of
-which reads for itself, and is what it is in the model of all. Nothing is joined.
+With --by classes each of w parts learns every w-th of N classes, and they are joined as members are.
+See train --shard-by.
 
 With --by settings, --settings of them, as costly as the one that is given, are dealt out, of which
 each worker learns some side by side: nothing is joined.
@@ -244,7 +244,7 @@ func (r *planReport) costs() string {
 	c := &r.Costs
 	least, most := c.Learn[0], c.Learn[len(c.Learn)-1]
 	if r.By == shard.ByRows {
-		text := fmt.Sprintf("%.3g ns", most.Each)
+		text := shortNano(most.Each)
 		if len(r.Divisions) > 1 {
 			text += fmt.Sprintf("; to merge two %s, and each more %s",
 				shortNano(c.Merge), shortNano(c.MergeShard))
@@ -258,7 +258,7 @@ func (r *planReport) costs() string {
 	unit := map[string]string{shard.ByMembers: "member", shard.ByClasses: "class",
 		shard.BySettings: "setting"}[r.By]
 	text := each + " ns a " + unit
-	if len(r.Divisions) > 1 && r.By == shard.ByMembers {
+	if len(r.Divisions) > 1 && r.By != shard.BySettings {
 		text += fmt.Sprintf("; to join %.0f ns", c.Replay)
 		if len(r.Divisions) > 2 {
 			text += fmt.Sprintf(", and %.2g a part", c.ReplayPart)
