@@ -108,7 +108,9 @@ func reopen(name string, examples int64) (*writer, error) {
 
 func newWriter(name string, f *os.File) (*writer, error) {
 	// one goroutine: others learn meanwhile
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	// Counts of thousands of members have no sequence twice, but small ones are more frequent.
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
+		zstd.WithAllLitEntropyCompression(true))
 	return &writer{name: name, f: f, zstd: z}, err
 }
 
