@@ -32,9 +32,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -102,6 +104,9 @@ func parse(name string) (*address, error) {
 	if a.hosts = strings.Split(host, ","); strings.Contains(","+host+",", ",,") {
 		return nil, badName("%s: no host", shown)
 	}
+	if cut(a.hosts, path) { // shown would have a part of the password
+		return nil, badName("no port, or no topic: in user and password / is %%2F, ? %%3F, @ %%40")
+	}
 	if err := a.place(path); err != nil {
 		return nil, badName("%s: %v", shown, err)
 	}
@@ -109,12 +114,32 @@ func parse(name string) (*address, error) {
 	if err != nil {
 		return nil, badName("%s: options: %v", shown, err)
 	}
-	for key, values := range options {
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		values := options[key]
 		if err := a.option(key, values[0]); err != nil {
 			return nil, badName("%s: %s=%s: %v", shown, key, values[0], err)
 		}
+		if len(values) > 1 {
+			return nil, badName("%s: %s=%s: given twice", shown, key, values[1])
+		}
 	}
 	return a, nil
+}
+
+// cut reports whether hosts and path look like a name that a / or ? of its password has cut in two:
+// a port that is no number, or an @ before the path's first /.
+func cut(hosts []string, path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	for _, host := range hosts {
+		i := strings.LastIndexByte(host, ':')
+		if i < 0 || strings.HasSuffix(host, "]") { // an address of IPv6 without a port
+			continue
+		}
+		if _, err := strconv.ParseUint(host[i+1:], 10, 16); err != nil {
+			return true
+		}
+	}
+	return strings.Contains(first, "@")
 }
 
 // place takes topic, partition and offset.

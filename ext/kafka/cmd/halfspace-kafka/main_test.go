@@ -232,11 +232,11 @@ func TestTrain(t *testing.T) {
 }
 
 // TestKilled kills runs, and now and then the server, and has them go on: the end is that of a run
-// that wasn't killed. HALFSPACE_TEST_KILLS says how many times.
+// that wasn't killed. HALFSPACE_KILLS says how many times.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	kills := 10
-	if n, err := strconv.Atoi(os.Getenv("HALFSPACE_TEST_KILLS")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv("HALFSPACE_KILLS")); err == nil {
 		kills = n
 	}
 	b := newBroker(t)
