@@ -117,7 +117,7 @@ func changedSince(name string, s *format.Source) bool {
 // convertible opens the files.
 func convertible(ctx context.Context, files []string, o Options, whole bool) (*Stream[float64],
 	error) {
-	size, err := checkFiles(files)
+	size, err := o.checkFiles(files)
 	if err != nil {
 		return nil, err
 	}

@@ -224,6 +224,10 @@ type Options struct {
 	// Sums has streams sum up what they return, for [Stream.Sum].
 	Sums bool
 
+	// OpenFile opens files by their names, for what no file system has, such as objects of a
+	// bucket. Any goroutine may call it. "-" stays standard input. nil: as os.Open does.
+	OpenFile func(name string) (File, error)
+
 	Workers int // parsing goroutines, at most MaxWorkers; 0: one a processor
 
 	// MaxLine is the longest line that is read (of fasta: the longest record), in bytes; a longer

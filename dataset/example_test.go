@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing/fstest"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -347,4 +348,31 @@ func ExampleRowShard() {
 	// Output:
 	// 3 [1 2 3]
 	// 2 [4 5]
+}
+
+// Files of another file system than the machine's, such as an embed.FS, are read where they are.
+func ExampleFile() {
+	files := fstest.MapFS{"data.svm": {Data: []byte("+1 1:1 3:0.5\n-1 2:2\n")}}
+	o := dataset.Options{OpenFile: func(name string) (dataset.File, error) {
+		f, err := files.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		return f.(dataset.File), nil
+	}}
+	for _, part := range []string{"1/2", "2/2"} {
+		var err error
+		if o.Rows, err = dataset.ParseRowShard(part); err != nil {
+			log.Fatal(err)
+		}
+		o.Labels = &dataset.LabelMap{Negative: "-1", Positive: "+1"}
+		d, err := dataset.Load[float32](context.Background(), []string{"data.svm"}, o)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(d.Info.Rows, d.Block.Y)
+	}
+	// Output:
+	// 1 [1]
+	// 1 [-1]
 }

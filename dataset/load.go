@@ -23,7 +23,7 @@ type Data[T engine.Float] struct {
 // Load reads files whole. Any error, a bad row not allowed by OnError among them, leaves no data.
 // Memory: up to twice the data while text is read.
 func Load[T engine.Float](ctx context.Context, files []string, o Options) (*Data[T], error) {
-	size, err := checkFiles(files)
+	size, err := o.checkFiles(files)
 	if err != nil {
 		return nil, err
 	}

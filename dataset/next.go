@@ -174,7 +174,7 @@ func (s *Stream[T]) Info() Info {
 func (s *Stream[T]) Close() error {
 	s.cancel()
 	if f := s.from.current.Load(); f != nil {
-		f.Close() // wakes a read from a pipe
+		(*f).Close() // wakes a read from a pipe
 	}
 	foreign := s.from.reader != nil || s.source != nil || s.foreign
 	for _, f := range s.files {

@@ -32,7 +32,7 @@ type input struct {
 	long   bool           // the head ends in a line that is too long
 	layout *format.Layout // what the head says
 	runs   format.Runs    // the examples, where the format gives them in runs; else nil
-	file   *os.File       // what is read, where the stream has opened it
+	file   File           // what is read, where the stream has opened it
 	from   int64          // byte of the text where reading began
 	mark   int64          // bytes of the byte order mark before the text
 	read   *atomic.Int64  // bytes read from all files
@@ -221,8 +221,38 @@ const stdinName = format.Stdin
 type opener struct {
 	reader  io.Reader // stands for the file of name alone, if not nil
 	read    atomic.Int64
-	current atomic.Pointer[os.File] // Close interrupts a read from it
+	current atomic.Pointer[File] // Close interrupts a read from it
 	limits  *limits
+	by      func(name string) (File, error) // Options.OpenFile
+}
+
+// File is one that [Options.OpenFile] opens, as *os.File is one. Close ends reads that are under
+// way. What it is called by Stat doesn't matter; a regular one can be read again from any place.
+type File interface {
+	fs.File
+	io.ReaderAt
+	io.Seeker
+}
+
+// openFile opens one by its name.
+func (o *opener) openFile(name string) (File, error) {
+	if o.by != nil {
+		return o.by(name)
+	}
+	return os.Open(name)
+}
+
+// Stat says what a file is that the options' streams are to read.
+func (o *Options) Stat(name string) (fs.FileInfo, error) {
+	if o.OpenFile == nil {
+		return os.Stat(name)
+	}
+	f, err := o.OpenFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Stat()
 }
 
 func (o *opener) open(name string) (*input, error) {
@@ -239,11 +269,11 @@ func (o *opener) open(name string) (*input, error) {
 	case name == "-":
 		return foreign(stdinName, os.Stdin)
 	}
-	f, err := os.Open(name)
+	f, err := o.openFile(name)
 	if err != nil {
 		return nil, err
 	}
-	o.current.Store(f)
+	o.current.Store(&f)
 	in, err := openInput(name, f, &o.read, o.limits, func() { f.Close() })
 	if err == nil {
 		st, err := f.Stat()
@@ -254,7 +284,7 @@ func (o *opener) open(name string) (*input, error) {
 }
 
 // checkFiles looks whether the files are there, and adds up their sizes; 0 if one has none.
-func checkFiles(files []string) (size int64, err error) {
+func (o *Options) checkFiles(files []string) (size int64, err error) {
 	if len(files) == 0 {
 		return 0, fmt.Errorf("no files given: %w", ErrOption)
 	}
@@ -264,7 +294,7 @@ func checkFiles(files []string) (size int64, err error) {
 			known = false
 			continue
 		}
-		st, err := os.Stat(f)
+		st, err := o.Stat(f)
 		if err != nil {
 			return 0, err
 		}

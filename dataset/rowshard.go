@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -78,7 +77,7 @@ func (s *Stream[T]) divided() error {
 		return nil
 	}
 	for _, name := range s.files {
-		st, err := os.Stat(name)
+		st, err := s.cfg.Stat(name)
 		if s.from.reader != nil || s.source != nil || s.foreign || name == "-" ||
 			err == nil && !st.Mode().IsRegular() {
 			return badOption("rows", s.cfg.Rows.String(), "none, as "+name+" is no regular file")
@@ -101,7 +100,7 @@ func (s *Stream[T]) cutRows() error {
 	}
 	sizes, total := make([]int64, len(s.files)), int64(0)
 	for i, name := range s.files {
-		st, err := os.Stat(name)
+		st, err := s.cfg.Stat(name)
 		if err != nil {
 			return err
 		}
@@ -110,7 +109,7 @@ func (s *Stream[T]) cutRows() error {
 	}
 	s.piece = true
 	var err error
-	if s.info.Cut, err = cutSum(s.files, sizes, r.Of); err != nil {
+	if s.info.Cut, err = cutSum(s.from, s.files, sizes, r.Of); err != nil {
 		return err
 	}
 	if len(s.parts) > 0 {
@@ -120,7 +119,7 @@ func (s *Stream[T]) cutRows() error {
 	c := rowCutter[T]{s: s, sizes: sizes}
 	defer func() {
 		c.close()
-		s.from.current.Store(s.first.file)
+		s.from.current.Store(&s.first.file)
 	}()
 	from, err := c.next(share(total, r.K-1, r.Of))
 	if err != nil {
@@ -245,7 +244,7 @@ func (s *Stream[T]) cutParts() {
 // cutSum is a fingerprint of how files are cut into n: of their sizes, and of some text at each
 // cut, where they are cut before examples are looked for. It has 53 bits, which JSON's numbers
 // hold.
-func cutSum(files []string, sizes []int64, n int) (uint64, error) {
+func cutSum(from *opener, files []string, sizes []int64, n int) (uint64, error) {
 	const some = 256
 	h, total := fnv.New64a(), int64(0)
 	var b [some]byte
@@ -257,7 +256,7 @@ func cutSum(files []string, sizes []int64, n int) (uint64, error) {
 	}
 	before, k := int64(0), 0
 	for i, name := range files {
-		f, err := os.Open(name)
+		f, err := from.openFile(name)
 		if err != nil {
 			return 0, err
 		}

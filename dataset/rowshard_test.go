@@ -144,6 +144,39 @@ func readAll(files []string, o Options) (rows string, good, bad int, err error) 
 	return rows, in.Rows, in.BadRows, err
 }
 
+// TestOpenFile: what the options open stands for files, whole and in parts.
+func TestOpenFile(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.Repeat("1 1:1 3:2\n-1 2:1\n", 500)
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{OpenFile: func(name string) (File, error) {
+		name, ok := strings.CutPrefix(name, "gs://in/")
+		if !ok {
+			t.Errorf("%s was opened", name)
+		}
+		return os.Open(filepath.Join(dir, name))
+	}}
+	there, here := []string{"gs://in/a"}, []string{filepath.Join(dir, "a")}
+	for _, n := range []int{1, 3} {
+		for _, whole := range []bool{false, true} {
+			got, want := readShards(t, there, n, o, whole), readShards(t, here, n, Options{}, whole)
+			if !equal(got, want) || len(want[0]) == 0 {
+				t.Errorf("%d parts:\n%.99s\nwant\n%.99s", n, got, want)
+			}
+		}
+	}
+	all, _, _, err := readAll(there, o)
+	want, _, _, _ := readAll(here, Options{})
+	if all != want || err != nil {
+		t.Errorf("other rows: %v", err)
+	}
+	if _, _, _, err := readAll([]string{"gs://in/b"}, o); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("of what isn't there: %v", err)
+	}
+}
+
 // TestRowShardsIDX: images are cut by their number.
 func TestRowShardsIDX(t *testing.T) {
 	dir := t.TempDir()

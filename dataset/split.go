@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -35,7 +34,7 @@ func Split(file string, n int, o Options) ([]Range, error) {
 		return nil, badOption("ranges", fmt.Sprint(n), "at least 1")
 	}
 	files := []string{file}
-	size, err := checkFiles(files)
+	size, err := o.checkFiles(files)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +107,7 @@ func splitText(file string, next func(at int64) (int64, error), size int64, n in
 }
 
 // nextCut returns the first place from byte at on where text may be cut, size if there is none.
-func nextCut(f *os.File, cut format.Cut, at, size int64) (int64, error) {
+func nextCut(f io.ReaderAt, cut format.Cut, at, size int64) (int64, error) {
 	const piece = 16 << 10
 	buf := make([]byte, piece)
 	keep := int64(len(cut) - 1) // of a cut's text in two pieces
@@ -179,7 +178,7 @@ func (w *walker) next(to int64) (int64, error) {
 // A Range whose ends are not between examples is refused (ErrOption): the file is another one now.
 func OpenRange[T engine.Float](ctx context.Context, r Range, o Options) (*Stream[T], error) {
 	files := []string{r.File}
-	size, err := checkFiles(files)
+	size, err := o.checkFiles(files)
 	if err != nil {
 		return nil, err
 	}

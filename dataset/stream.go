@@ -80,7 +80,7 @@ type Stream[T engine.Float] struct {
 // first file (all of idx labels) and returns the errors that it finds there; ErrOption and the
 // errors of os.Open otherwise.
 func Open[T engine.Float](ctx context.Context, files []string, o Options) (*Stream[T], error) {
-	size, err := checkFiles(files)
+	size, err := o.checkFiles(files)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func newStream[T engine.Float](files []string, from *opener, o Options,
 		return nil, err
 	}
 	s.lim.files = len(files)
-	from.limits = &s.lim
+	from.limits, from.by = &s.lim, c.OpenFile
 	s.gate = gate{most: s.lim.flight, freed: make(chan struct{}, 1)}
 	s.info.Scale = 1
 	if c.Normalize == "max" && c.Scale > 0 {

@@ -3,7 +3,6 @@ package training
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/dataset"
@@ -238,7 +237,7 @@ func (r *run[T]) loadTest(ctx context.Context) error {
 func (r *run[T]) checkTest(ctx context.Context) error {
 	files := r.j.o.Test
 	for _, name := range files {
-		if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+		if st, err := r.j.data.Stat(name); err != nil || !st.Mode().IsRegular() {
 			return nil
 		}
 	}

@@ -26,7 +26,7 @@ func (j *Job) leavesPasses() bool {
 	o := j.o
 	if o.Epochs != 0 || o.UntilConverged || o.From != "" || o.Resume || o.Rows != "" ||
 		j.env.Open != nil || o.Delay > 0 || o.IDCol != "" || o.Drift != "" || o.Window > 0 ||
-		o.Fading > 0 || !j.traits.Stream || j.traits.Posterior || !regular(o.Files) {
+		o.Fading > 0 || !j.traits.Stream || j.traits.Posterior || !j.regular() {
 		return false
 	}
 	o.Epochs = FewEpochs

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -319,7 +318,7 @@ func (j *Job) position(s *eval.Standing) (*model.Position, error) {
 				from.Rows, p.Data = uint64(rows), 0
 				p.ClassCounts = j.classCounts(s.At)
 			}
-		} else if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
+		} else if st, err := j.data.Stat(name); err == nil && st.Mode().IsRegular() {
 			from.Size = uint64(st.Size())
 		}
 		p.Sources = append(p.Sources, from)

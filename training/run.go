@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -38,6 +37,9 @@ type Env struct {
 	// place that the source gave when the model was written; "" is the beginning. nil: there are
 	// files.
 	Open func(ctx context.Context, at string) (Source, error)
+	// OpenFile opens Options.Files and Test by their names, for what no file system has: see
+	// dataset.Options.OpenFile. nil: as os.Open does.
+	OpenFile func(name string) (dataset.File, error)
 	// Trace, if there, is told of the examples that were learned: see eval.Trace.
 	Trace *eval.Trace
 	// Join is the parts of an ensemble that the run makes one, of the examples that these have
@@ -170,6 +172,7 @@ func New(o Options, env Env) (*Job, error) {
 func (j *Job) reads() {
 	o := &j.o
 	j.data = o.Data.Reading()
+	j.data.OpenFile = j.env.OpenFile
 	j.data.Rows, _ = dataset.ParseRowShard(o.Rows) // validate has seen to it
 	j.data.AnyClasses = len(o.Classes) == 0 && o.Positive == ""
 	j.data.Workers, j.data.OnBad, j.data.OnWarn = o.Threads, j.observer.BadRow, j.observer.Odd
@@ -348,12 +351,11 @@ func (j *Job) all(ctx context.Context) (*Result, error) {
 // again prepares the run for a second beginning, after a stream's first rows had two labels and
 // later ones have more: with classes, where all files can be read again.
 func (j *Job) again() bool {
-	for _, name := range j.o.Files {
-		if st, err := os.Stat(name); j.env.Open == nil && (err != nil || !st.Mode().IsRegular()) {
-			return false
-		}
+	again := j.env.Repeats
+	if j.env.Open == nil {
+		again = j.regular()
 	}
-	if j.env.Open != nil && !j.env.Repeats || j.trained() != nil || j.data.Classes != nil {
+	if !again || j.trained() != nil || j.data.Classes != nil {
 		return false
 	}
 	j.before, j.at = nil, nil

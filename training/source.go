@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -63,7 +62,7 @@ func (r *run[T]) stream(ctx context.Context, o dataset.Options) (s *dataset.Stre
 	j, at := r.j, ""
 	if j.env.Open == nil {
 		s, work, done, err = Open[T](ctx, j.o.Files, o)
-		if err == nil && regular(j.o.Files) {
+		if err == nil && j.regular() {
 			work = ctx // what was read can be read again
 		}
 		return s, work, done, err
@@ -83,9 +82,9 @@ func (r *run[T]) stream(ctx context.Context, o dataset.Options) (s *dataset.Stre
 }
 
 // regular reports whether all files can be read again.
-func regular(files []string) bool {
-	for _, name := range files {
-		if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+func (j *Job) regular() bool {
+	for _, name := range j.o.Files {
+		if st, err := j.data.Stat(name); err != nil || !st.Mode().IsRegular() {
 			return false
 		}
 	}

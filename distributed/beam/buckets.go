@@ -8,10 +8,15 @@ import (
 	"io/fs"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"cloud.google.com/go/storage"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
 
 	// What reads gs:// and s3://.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs"
@@ -26,8 +31,19 @@ var Schemes = []string{"gs", "s3"}
 // buckets are those that Beam's file systems reach.
 var buckets = &work.Buckets{Open: openStore}
 
-// store is a work.Store of a file system of Beam.
-type store struct{ files filesystem.Interface }
+// store is a work.Store of a file system of Beam, and of what that doesn't do.
+type store struct {
+	files filesystem.Interface
+	client
+}
+
+// client is one of buckets of a kind.
+type client interface {
+	stat(ctx context.Context, bucket, name string) (work.Object, error)
+	// open reads n bytes from a byte on of the object that has this version.
+	open(ctx context.Context, bucket, name, version string, from, n int64) (io.ReadCloser, error)
+	io.Closer
+}
 
 // openStore opens what holds an object.
 func openStore(ctx context.Context, url string) (_ work.Store, err error) {
@@ -40,11 +56,35 @@ func openStore(ctx context.Context, url string) (_ work.Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return store{files}, nil
+	c, err := newClient(ctx, url)
+	if err != nil {
+		files.Close()
+		return nil, err
+	}
+	return store{files, c}, nil
+}
+
+func newClient(ctx context.Context, url string) (client, error) {
+	if strings.HasPrefix(url, "s3:") {
+		c, err := config.LoadDefaultConfig(ctx)
+		return s3Client{s3.NewFromConfig(c)}, err
+	}
+	c, err := storage.NewClient(ctx, option.WithScopes(storage.ScopeReadOnly))
+	if err != nil { // as Beam's does
+		c, err = storage.NewClient(ctx, option.WithoutAuthentication())
+	}
+	return gsClient{c}, err
+}
+
+// split are the bucket and the name in it of a URL.
+func split(name string) (bucket, object string) {
+	_, rest, _ := strings.Cut(name, "://")
+	bucket, object, _ = strings.Cut(rest, "/")
+	return bucket, object
 }
 
 // Close is work.Store.Close.
-func (s store) Close() error { return s.files.Close() }
+func (s store) Close() error { return errors.Join(s.files.Close(), s.client.Close()) }
 
 // List is work.Store.List.
 func (s store) List(ctx context.Context, glob string) ([]string, error) {
@@ -54,15 +94,71 @@ func (s store) List(ctx context.Context, glob string) ([]string, error) {
 
 // Stat is work.Store.Stat.
 func (s store) Stat(ctx context.Context, name string) (work.Object, error) {
-	o := work.Object{URL: name}
-	var err error
-	if o.Size, err = s.files.Size(ctx, name); err != nil {
-		return o, kindOf(err)
-	}
-	if m, ok := s.files.(filesystem.LastModifiedGetter); ok {
-		o.Modified, err = m.LastModified(ctx, name)
-	}
+	bucket, object := split(name)
+	o, err := s.stat(ctx, bucket, object)
+	o.URL, o.Modified = name, o.Modified.UTC()
 	return o, kindOf(err)
+}
+
+// OpenRange is work.Store.OpenRange.
+func (s store) OpenRange(ctx context.Context, o work.Object, from, n int64) (io.ReadCloser,
+	error) {
+	bucket, object := split(o.URL)
+	r, err := s.open(ctx, bucket, object, o.Version, from, n)
+	return r, kindOf(err)
+}
+
+// gsClient is that of Google's.
+type gsClient struct{ *storage.Client }
+
+func (c gsClient) stat(ctx context.Context, bucket, name string) (o work.Object, err error) {
+	a, err := c.Bucket(bucket).Object(name).Attrs(ctx)
+	if err != nil {
+		return o, err
+	}
+	o.Size, o.Modified, o.Version = a.Size, a.Updated, strconv.FormatInt(a.Generation, 10)
+	return o, nil
+}
+
+func (c gsClient) open(ctx context.Context, bucket, name, version string, from, n int64) (
+	io.ReadCloser, error) {
+	g, err := strconv.ParseInt(version, 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	o := c.Bucket(bucket).Object(name).Generation(g)
+	return o.ReadCompressed(true).NewRangeReader(ctx, from, n)
+}
+
+// s3Client is that of Amazon's.
+type s3Client struct{ c *s3.Client }
+
+// Close is io.Closer.Close.
+func (s3Client) Close() error { return nil }
+
+func (c s3Client) stat(ctx context.Context, bucket, name string) (o work.Object, err error) {
+	h, err := c.c.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &bucket, Key: &name})
+	if err != nil {
+		return o, err
+	}
+	o.Size, o.Modified, o.Version = aws.ToInt64(h.ContentLength), aws.ToTime(h.LastModified),
+		aws.ToString(h.ETag)
+	return o, nil
+}
+
+func (c s3Client) open(ctx context.Context, bucket, name, version string, from, n int64) (
+	io.ReadCloser, error) {
+	h, err := c.c.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &name, IfMatch: &version,
+		Range: aws.String(fmt.Sprintf("bytes=%d-%d", from, from+n-1))})
+	if err != nil {
+		return nil, err
+	}
+	got, want := aws.ToString(h.ContentRange), fmt.Sprintf("bytes %d-%d/", from, from+n-1)
+	if !strings.HasPrefix(got, want) {
+		h.Body.Close()
+		return nil, fmt.Errorf("bytes %d to %d were asked for, and %q came", from, from+n-1, got)
+	}
+	return h.Body, nil
 }
 
 // Open is work.Store.Open.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,6 +47,9 @@ type Buckets struct {
 	Open func(ctx context.Context, url string) (Store, error)
 	// Patience is how long a bucket is waited for without a byte; 0 is a minute.
 	Patience time.Duration
+	// Block is how many bytes of an object are brought at a time, where parts of it are read; 0 is
+	// a MiB.
+	Block int64
 }
 
 // open opens what holds an object.
@@ -61,43 +62,40 @@ func (s *Buckets) open(ctx context.Context, url string) (*bucket, error) {
 }
 
 // named is the function named, and looks at objects too.
-func (s *Buckets) named(ctx context.Context, files []string) (names []string, sizes []int64,
-	objects []Object, err error) {
+func (s *Buckets) named(ctx context.Context, files []string) (list []Object, err error) {
 	for _, name := range files {
-		if !inBucket(name) {
-			one, size, err := named([]string{name})
-			if err != nil {
-				return nil, nil, nil, err
-			}
-			names, sizes = append(names, one...), append(sizes, size...)
-			continue
-		}
-		if last(name) == "" {
-			return nil, nil, nil, bucketError(name, fs.ErrNotExist)
-		}
-		b, err := s.open(ctx, name)
+		o, err := s.stat(ctx, name)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
-		o, err := b.stat(ctx, name)
-		b.Close()
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		names, sizes = append(names, name), append(sizes, o.Size)
-		objects = append(objects, o)
+		list = append(list, o)
 	}
-	return names, sizes, objects, nil
+	return list, nil
+}
+
+// stat looks at a file or an object.
+func (s *Buckets) stat(ctx context.Context, name string) (Object, error) {
+	switch {
+	case !inBucket(name):
+		return stat(name)
+	case last(name) == "":
+		return Object{}, bucketError(name, fs.ErrNotExist)
+	}
+	b, err := s.open(ctx, name)
+	if err != nil {
+		return Object{}, err
+	}
+	defer b.Close()
+	return b.stat(ctx, name)
 }
 
 // Cut is the function Cut.
 func (s *Buckets) Cut(ctx context.Context, p command.Parts, o training.Options) (*Job, error) {
-	names, sizes, objects, err := s.named(ctx, o.Files)
+	files, err := s.named(ctx, o.Files)
 	if err != nil {
 		return nil, err
 	}
-	o.Files = names
-	return cutFiles(p, o, sizes, objects)
+	return cutFiles(p, o, files)
 }
 
 // CutTune is the function CutTune.
@@ -106,11 +104,11 @@ func (s *Buckets) CutTune(ctx context.Context, state string, n int, list []train
 	if len(list) == 0 {
 		return nil, errNoSettings
 	}
-	names, sizes, objects, err := s.named(ctx, list[0].Files)
+	files, err := s.named(ctx, list[0].Files)
 	if err != nil {
 		return nil, err
 	}
-	return cutTuneFiles(state, n, list, t, names, sizes, objects)
+	return cutTuneFiles(state, n, list, t, files)
 }
 
 // Learn is the function Learn.
@@ -119,12 +117,17 @@ func (s *Buckets) Learn(ctx context.Context, p Piece) (Done, error) {
 	if err != nil {
 		return Done{}, p.failure(err)
 	}
-	return s.piece(ctx, p, w.Begun, func(_ *bucket, q Piece) (Done, error) { return Learn(ctx, q) })
+	return s.piece(ctx, p, w, func(_ *bucket, q Piece) (Done, error) { return Learn(ctx, q) })
 }
 
 // Join is the function Join.
 func (s *Buckets) Join(ctx context.Context, p Piece, parts []Done) (Done, error) {
-	return s.piece(ctx, p, nil, func(b *bucket, q Piece) (Done, error) {
+	w, err := wayOf(p.Way)
+	if err != nil {
+		return Done{}, p.failure(err)
+	}
+	w.Begun = nil
+	return s.piece(ctx, p, w, func(b *bucket, q Piece) (Done, error) {
 		for _, d := range parts {
 			if b == nil {
 				break
@@ -138,9 +141,9 @@ func (s *Buckets) Join(ctx context.Context, p Piece, parts []Done) (Done, error)
 }
 
 // piece does a piece of work by do, which does it in folders.
-func (s *Buckets) piece(ctx context.Context, p Piece, begun func(from, to string) (int64, error),
+func (s *Buckets) piece(ctx context.Context, p Piece, w Way,
 	do func(b *bucket, q Piece) (Done, error)) (Done, error) {
-	d, err := s.local(ctx, p, begun, do)
+	d, err := s.local(ctx, p, w, do)
 	if err == nil {
 		return d, nil
 	}
@@ -155,7 +158,7 @@ func (s *Buckets) piece(ctx context.Context, p Piece, begun func(from, to string
 }
 
 // local brings what a piece needs here, and what came of it to where it belongs.
-func (s *Buckets) local(ctx context.Context, p Piece, begun func(from, to string) (int64, error),
+func (s *Buckets) local(ctx context.Context, p Piece, w Way,
 	do func(b *bucket, q Piece) (Done, error)) (Done, error) {
 	var with Plain
 	if err := json.Unmarshal(p.With, &with); err != nil {
@@ -165,7 +168,7 @@ func (s *Buckets) local(ctx context.Context, p Piece, begun func(from, to string
 		return do(nil, p)
 	}
 	var b *bucket
-	t := &bucketTry{p: p, begun: begun}
+	t := &bucketTry{p: p, begun: w.Begun}
 	if inBucket(p.State) {
 		var err error
 		if b, err = s.open(ctx, p.State); err != nil {
@@ -183,7 +186,7 @@ func (s *Buckets) local(ctx context.Context, p Piece, begun func(from, to string
 		t.b, t.home, t.name = b, home, tryName()
 		defer t.lives(ctx)() // bringing files may take long
 	}
-	q, err := s.brought(ctx, p, with.Objects, t.home)
+	q, err := s.brought(ctx, p, w, with.Objects, t.home)
 	if err != nil {
 		return Done{}, err
 	}
@@ -232,13 +235,16 @@ func orDone(d *Done) Done {
 }
 
 // brought is the piece with local names: of its state, if home is given, and of objects, which are
-// brought here.
-func (s *Buckets) brought(ctx context.Context, p Piece, objects []Object, home string) (Piece,
-	error) {
+// brought here, unless it reads parts of them where they are.
+func (s *Buckets) brought(ctx context.Context, p Piece, w Way, objects []Object, home string) (
+	Piece, error) {
 	q := p
 	var shown []string // local names, and what people know them by
 	if home != "" {
 		q.State, shown = home, []string{home, p.State}
+	}
+	if w.Ranges {
+		q.open, objects = s.opens(ctx, objects), nil
 	}
 	for _, o := range objects {
 		file, err := s.bring(ctx, o)
@@ -298,8 +304,7 @@ func (s *Buckets) bring(ctx context.Context, o Object) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", o.URL, o.Size, o.Modified.UnixNano()))
-	dir = filepath.Join(dir, "file-"+hex.EncodeToString(sum[:8]))
+	dir = filepath.Join(dir, "file-"+o.sum())
 	file, lock := filepath.Join(dir, last(o.URL)), dir+".lock"
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -340,11 +345,8 @@ func (s *Buckets) bring(ctx context.Context, o Object) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if now.Size != o.Size || !now.Modified.Equal(o.Modified) {
-		return "", &command.Failure{Code: 3, Text: fmt.Sprintf("%s: it has changed since the "+
-			"command began: %d bytes of %s, now %d of %s", o.URL, o.Size,
-			o.Modified.Format(time.RFC3339), now.Size, now.Modified.Format(time.RFC3339)),
-			Next: "Bring the examples back, or start the command again with another state."}
+	if err := o.is(now); err != nil {
+		return "", err
 	}
 	return file, b.get(ctx, o.URL, file, o.Size, "")
 }
@@ -650,8 +652,20 @@ func (s *Buckets) Pulse(ctx context.Context, j *Job) string {
 	return text.String()
 }
 
-// Taken is Piece.Taken of the whole, which is brought here from a bucket until Job.Close.
+// Taken is Piece.Taken of the whole, which is brought here from a bucket until Job.Close. Where a
+// file has changed since the job was cut nobody knows which of its examples were learned: it is an
+// error, and what was done is dropped.
 func (s *Buckets) Taken(ctx context.Context, j *Job) (Done, error) {
+	for _, o := range j.files {
+		now, err := s.stat(ctx, o.URL)
+		if err == nil {
+			err = o.is(now)
+		}
+		if err != nil {
+			s.drop(ctx, j)
+			return Done{}, err
+		}
+	}
 	p := j.Whole
 	if !inBucket(p.State) {
 		return p.Taken()
@@ -672,6 +686,19 @@ func (s *Buckets) Taken(ctx context.Context, j *Job) (Done, error) {
 		return Done{}, err
 	}
 	return *d, b.fetch(ctx, p.State, j.home, *d)
+}
+
+// drop has all pieces of a job be done again.
+func (s *Buckets) drop(ctx context.Context, j *Job) {
+	_, pieces := j.all()
+	for _, p := range pieces {
+		if !inBucket(p.State) {
+			os.RemoveAll(p.folder())
+		} else if b, err := s.open(ctx, p.State); err == nil {
+			b.remove(ctx, p.State+"/"+p.Key+"/"+doneFile)
+			b.Close()
+		}
+	}
 }
 
 // Tuned is Job.Tuned, for which examples may be brought here.

@@ -26,6 +26,7 @@ type memory struct {
 	objects map[string][]byte
 	times   map[string]time.Time
 	puts    []string
+	served  int64                       // bytes of ranges
 	fault   func(op, name string) error // before anything is done; nil: none
 }
 
@@ -76,7 +77,24 @@ func (m *memory) Stat(_ context.Context, name string) (Object, error) {
 	if !ok {
 		return Object{}, fs.ErrNotExist
 	}
-	return Object{name, int64(len(b)), m.times[name]}, nil
+	return Object{name, int64(len(b)), m.times[name], fmt.Sprint(m.times[name].UnixNano())}, nil
+}
+
+func (m *memory) OpenRange(ctx context.Context, o Object, from, n int64) (io.ReadCloser, error) {
+	if err := m.begin("range", o.URL); err != nil {
+		return nil, err
+	}
+	now, err := m.Stat(ctx, o.URL)
+	if err != nil {
+		return nil, err
+	}
+	if now.Version != o.Version {
+		return nil, fmt.Errorf("412: %w", fs.ErrInvalid)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.served += n
+	return io.NopCloser(bytes.NewReader(m.objects[o.URL][from : from+n])), nil
 }
 
 func (m *memory) Open(_ context.Context, name string) (io.ReadCloser, error) {

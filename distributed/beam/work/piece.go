@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/halfspace-ml/halfspace/dataset"
 )
 
 // Piece is a piece of work, as it is sent to whoever does it.
@@ -21,8 +23,11 @@ type Piece struct {
 	Do     []byte // what to do, as the Way has it, in JSON
 	With   []byte // a Plain, in JSON
 
-	shown  *strings.Replacer // of local names by those of buckets, in what is said; nil: none
-	before string            // folder of what After names, if it was brought here
+	// of local names by those of buckets, in what is said; nil: none
+	shown  *strings.Replacer
+	before string // folder of what After names, if it was brought here
+
+	open func(name string) (dataset.File, error) // Plain.open
 }
 
 // Load are pieces that one worker does, one after another.

@@ -18,7 +18,8 @@ import (
 // what comes of it, and not the workers'.
 func rowShards() Way {
 	return Way{Name: "rows", Summary: "cuts the rows of the data into shards and merges their " +
-		"posteriors, or averages their weights", Shards: true, Cut: cutRows, Begun: begunRows,
+		"posteriors, or averages their weights", Shards: true, Ranges: true,
+		Cut: cutRows, Begun: begunRows,
 		Learn: learnRows, Join: mergeRows}
 }
 
@@ -85,7 +86,8 @@ func learnRows(ctx context.Context, do json.RawMessage, with Plain, dir string) 
 	}
 	o.Model, o.Threads, o.MemBudget = name, with.Threads, with.MemBudget
 	o.CheckpointEvery = with.CheckpointEvery
-	_, err = training.Run(ctx, o, training.Env{Machine: command.Machine(with.MemBudget)})
+	_, err = training.Run(ctx, o, training.Env{Machine: command.Machine(with.MemBudget),
+		OpenFile: with.open})
 	if e := (*training.Error)(nil); errors.As(err, &e) && e.Kind == training.ErrFinished {
 		return nil
 	}

@@ -48,21 +48,22 @@ func CutTune(state string, n int, list []training.Options, t training.TuneOption
 	if len(list) == 0 {
 		return nil, errNoSettings
 	}
-	files, sizes, err := named(list[0].Files)
+	files, err := named(list[0].Files)
 	if err != nil {
 		return nil, err
 	}
-	return cutTuneFiles(state, n, list, t, files, sizes, nil)
+	return cutTuneFiles(state, n, list, t, files)
 }
 
 var errNoSettings = errors.New("no settings")
 
-// cutTuneFiles is CutTune of files of such names and sizes, some of which are these objects.
+// cutTuneFiles is CutTune of these files.
 func cutTuneFiles(state string, n int, list []training.Options, t training.TuneOptions,
-	files []string, sizes []int64, objects []Object) (*Job, error) {
+	files []Object) (*Job, error) {
 	do := tuning{By: t.By, Alpha: t.Alpha, Folds: t.Folds}
 	for _, o := range list {
-		o.Threads, o.MemBudget, o.CheckpointEvery, o.Model, o.Files = 0, 0, "", "", files
+		o.Threads, o.MemBudget, o.CheckpointEvery, o.Model = 0, 0, "", ""
+		o.Files = namesOf(files)
 		if _, err := training.New(o, training.Env{}); err != nil {
 			return nil, err
 		}
@@ -81,8 +82,8 @@ func cutTuneFiles(state string, n int, list []training.Options, t training.TuneO
 		}
 		parts = append(parts, part)
 	}
-	with := Plain{Threads: list[0].Threads, Objects: objects}
-	return newJob(command.Parts{Way: settings().Name, State: state, Workers: n}, with, sizes,
+	with := Plain{Threads: list[0].Threads}
+	return newJob(command.Parts{Way: settings().Name, State: state, Workers: n}, with, files,
 		parts, do)
 }
 

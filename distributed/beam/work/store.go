@@ -27,6 +27,9 @@ type Store interface {
 	Stat(ctx context.Context, name string) (Object, error)
 	// Open reads an object.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
+	// OpenRange reads n bytes of an object from a byte on. One that was replaced since Stat is an
+	// error.
+	OpenRange(ctx context.Context, o Object, from, n int64) (io.ReadCloser, error)
 	// Put makes an object of all that comes from a reader, or none, and replaces what has its name.
 	Put(ctx context.Context, name string, from io.Reader) error
 	// Remove removes an object.
@@ -34,11 +37,23 @@ type Store interface {
 	io.Closer
 }
 
-// Object is one of a bucket.
+// Object is one of a bucket, or a file of a folder, as it is, whatever it is later.
 type Object struct {
-	URL      string    `json:"url"`
+	URL      string    `json:"url"` // or the file's name
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified"`
+	Version  string    `json:"version,omitempty"` // as the bucket has it; "" of a file
+}
+
+// is refuses an object that is another one by now.
+func (o *Object) is(now Object) error {
+	if now.Size == o.Size && now.Modified.Equal(o.Modified) && now.Version == o.Version {
+		return nil
+	}
+	next := "Bring the examples back, or start the command again with another state."
+	return &command.Failure{Code: 3, Text: fmt.Sprintf("%s: it has changed since the command "+
+		"began: %d bytes of %s, now %d of %s", o.URL, o.Size, o.Modified.Format(time.RFC3339Nano),
+		now.Size, now.Modified.Format(time.RFC3339Nano)), Next: next}
 }
 
 // defaultPatience is how long a bucket is waited for without a byte.

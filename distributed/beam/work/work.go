@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 	"github.com/halfspace-ml/halfspace/internal/command"
 	"github.com/halfspace-ml/halfspace/training"
@@ -35,6 +36,9 @@ type Way struct {
 	Name    string
 	Summary string // of the help: "of the members of an ensemble, ..."
 	Shards  bool   // command.Way.Shards
+	// Ranges says that Learn reads parts of files, and Join nothing of them: objects of buckets are
+	// opened where they are, by Plain.open. Else they are brought whole.
+	Ranges bool
 	// Cut returns what each part is to do, and what joins them. Both are sent as JSON. What changes
 	// nothing of what comes of it is in Plain. Errors are those of package training.
 	Cut func(o training.Options, p command.Parts) (parts []any, whole any, err error)
@@ -60,6 +64,8 @@ type Plain struct {
 	Objects         []Object       `json:"objects,omitempty"` // files that are in buckets
 
 	before string // folder of the whole of the round before; "" is none
+
+	open func(name string) (dataset.File, error) // training.Env.OpenFile
 }
 
 // Names of files in the folder of a piece.
@@ -90,7 +96,8 @@ type Job struct {
 	Round
 	Before []Round // in their order
 
-	home string // of what was brought here from a bucket of state; "" is none
+	files []Object // what is learned
+	home  string   // of what was brought here from a bucket of state; "" is none
 }
 
 // Round is work that is joined before what goes on from it begins.
@@ -146,66 +153,84 @@ func (j *Job) folder(d Done) string {
 // Cut cuts the training of o into parts, which are learned in the folder of state. The files of o
 // and state get names that hold wherever a process stands.
 func Cut(p command.Parts, o training.Options) (*Job, error) {
-	files, sizes, err := named(o.Files)
+	files, err := named(o.Files)
 	if err != nil {
 		return nil, err
 	}
-	o.Files = files
-	return cutFiles(p, o, sizes, nil)
+	return cutFiles(p, o, files)
 }
 
-// cutFiles is Cut of files of such names and sizes, some of which are these objects.
-func cutFiles(p command.Parts, o training.Options, sizes []int64, objects []Object) (*Job, error) {
+// cutFiles is Cut of these files.
+func cutFiles(p command.Parts, o training.Options, files []Object) (*Job, error) {
 	w, err := wayOf(p.Way)
 	if err != nil {
 		return nil, err
 	}
-	with := Plain{Threads: o.Threads, MemBudget: o.MemBudget, CheckpointEvery: o.CheckpointEvery,
-		Objects: objects}
+	with := Plain{Threads: o.Threads, MemBudget: o.MemBudget, CheckpointEvery: o.CheckpointEvery}
 	if with.CheckpointEvery == "" {
 		with.CheckpointEvery = defaultCheckpoint
 	}
 	o.Threads, o.MemBudget, o.CheckpointEvery, o.Model = 0, 0, "", ""
+	o.Files = namesOf(files)
 	if o.From != "" {
-		from, size, err := named([]string{o.From})
+		from, err := stat(o.From)
 		if err != nil {
 			return nil, err
 		}
-		o.From, sizes = from[0], append(sizes, size...)
+		o.From, files = from.URL, append(files, from)
 	}
 	parts, whole, err := w.Cut(o, p)
 	if err != nil {
 		return nil, err
 	}
-	return newJob(p, with, sizes, parts, whole)
+	return newJob(p, with, files, parts, whole)
 }
 
-// named are the names of files that hold wherever a process stands, and their sizes.
-func named(files []string) (names []string, sizes []int64, err error) {
+// named looks at files, whose names hold then wherever a process stands.
+func named(files []string) (list []Object, err error) {
 	for _, name := range files {
-		info, err := os.Stat(name)
-		if err == nil {
-			name, err = filepath.Abs(name)
-		}
+		o, err := stat(name)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		names, sizes = append(names, name), append(sizes, info.Size())
+		list = append(list, o)
 	}
-	return names, sizes, nil
+	return list, nil
 }
 
-// newJob makes the pieces of what parts do, and of what joins them, over files of such sizes.
-func newJob(by command.Parts, with Plain, sizes []int64, parts []any, whole any) (*Job, error) {
+func stat(name string) (o Object, err error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return o, err
+	}
+	o.Size, o.Modified = info.Size(), info.ModTime().UTC()
+	o.URL, err = filepath.Abs(name)
+	return o, err
+}
+
+func namesOf(files []Object) (names []string) {
+	for _, o := range files {
+		names = append(names, o.URL)
+	}
+	return names
+}
+
+// newJob makes the pieces of what parts do, and of what joins them, over these files.
+func newJob(by command.Parts, with Plain, files []Object, parts []any, whole any) (*Job, error) {
 	state, err := stateOf(by.State)
 	if err != nil {
 		return nil, err
+	}
+	for _, o := range files {
+		if inBucket(o.URL) {
+			with.Objects = append(with.Objects, o)
+		}
 	}
 	text, err := json.Marshal(with)
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{Round: Round{workers: by.Workers}}
+	j := &Job{Round: Round{workers: by.Workers}, files: files}
 	for round := 1; round <= max(1, by.Rounds); round++ {
 		p := Piece{Way: by.Way, State: state, Parts: len(parts), With: text}
 		if by.Rounds > 0 {
@@ -214,7 +239,7 @@ func newJob(by command.Parts, with Plain, sizes []int64, parts []any, whole any)
 		if round > 1 {
 			j.Before, p.After = append(j.Before, j.Round), j.Whole.Key
 		}
-		if err := j.round(p, sizes, parts, whole); err != nil {
+		if err := j.round(p, files, parts, whole); err != nil {
 			return nil, err
 		}
 	}
@@ -222,13 +247,13 @@ func newJob(by command.Parts, with Plain, sizes []int64, parts []any, whole any)
 }
 
 // round makes the pieces of a round, like p.
-func (r *Round) round(p Piece, sizes []int64, parts []any, whole any) (err error) {
+func (r *Round) round(p Piece, files []Object, parts []any, whole any) (err error) {
 	r.Parts = nil
 	var keys []string
 	for i, do := range parts {
 		p.Number = i + 1
 		if p.Do, err = json.Marshal(do); err == nil {
-			p.Key, err = keyOf(p, sizes, nil)
+			p.Key, err = keyOf(p, files, nil)
 		}
 		if err != nil {
 			return err
@@ -237,7 +262,7 @@ func (r *Round) round(p Piece, sizes []int64, parts []any, whole any) (err error
 	}
 	p.Number = 0
 	if p.Do, err = json.Marshal(whole); err == nil {
-		p.Key, err = keyOf(p, sizes, keys)
+		p.Key, err = keyOf(p, files, keys)
 	}
 	r.Whole = p
 	return err
@@ -260,19 +285,20 @@ func stateOf(name string) (string, error) {
 }
 
 // keyOf is the name of the piece's folder: of all that decides what comes of it. Of files these are
-// their names and sizes; that their examples are the same is looked at when parts go on and when
-// they are joined.
-func keyOf(p Piece, sizes []int64, of []string) (string, error) {
+// their names, sizes, and when they were written (in a bucket which version they are): one that is
+// written again is learned again. Whether examples are the same though all of that is is looked at
+// when parts go on and when they are joined.
+func keyOf(p Piece, files []Object, of []string) (string, error) {
 	text, err := json.Marshal(struct {
 		Version int
 		Way     string
 		Number  int
 		Parts   int
 		Do      json.RawMessage
-		Sizes   []int64
+		Files   []Object
 		Of      []string
 		After   string `json:",omitempty"`
-	}{1, p.Way, p.Number, p.Parts, p.Do, sizes, of, p.After})
+	}{2, p.Way, p.Number, p.Parts, p.Do, files, of, p.After})
 	if err != nil {
 		return "", err
 	}
@@ -301,6 +327,7 @@ func Learn(ctx context.Context, p Piece) (Done, error) {
 		if with.before, err = p.roundBefore(); err != nil {
 			return err
 		}
+		with.open = p.open
 		return w.Learn(ctx, p.Do, with, dir)
 	})
 	if err != nil {

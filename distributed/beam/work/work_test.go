@@ -441,3 +441,54 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestChanged: examples that were written again, wherever that is in a file, are learned again; if
+// they were meanwhile, it is an error, and nothing of it is taken.
+func TestChanged(t *testing.T) {
+	dir := t.TempDir()
+	file := rows(t, filepath.Join(dir, "rows"), 3000, 1)
+	o := options(t, file)
+	o.Epochs, o.Shuffle = 1, false
+	by := command.Parts{Way: "rows", Workers: 1, State: filepath.Join(dir, "state"), Shards: 2,
+		Mix: "uniform", Rounds: 1}
+	s := &Buckets{}
+	learnt := func() (*Job, []byte) {
+		t.Helper()
+		j, err := s.Cut(t.Context(), by, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j, whole(t, j)
+	}
+	j, before := learnt()
+	if _, err := s.Taken(t.Context(), j); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := len(text)/4 + bytes.IndexByte(text[len(text)/4:], '\n') + 1
+	text[i] ^= '+' ^ '-'
+	then := j.files[0].Modified
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(file, then, then.Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	f := (*command.Failure)(nil)
+	if _, err := s.Taken(t.Context(), j); !errors.As(err, &f) || f.Code != 3 ||
+		!strings.HasPrefix(f.Text, file+": it has changed") {
+		t.Errorf("changed meanwhile: %v", err)
+	}
+	_, pieces := j.all()
+	for _, p := range pieces {
+		if d, err := p.taken(); d != nil || err != nil {
+			t.Errorf("%v is there still: %v", &p, err)
+		}
+	}
+	if _, after := learnt(); bytes.Equal(before, after) {
+		t.Error("changed before: the same model")
+	}
+}

@@ -29,6 +29,7 @@ type cloud struct {
 	mu      sync.Mutex
 	objects map[string][]byte // by BUCKET/NAME
 	puts    map[string]int
+	served  map[string]int64         // bytes of ranges, by name
 	busy    int                      // so many requests are refused
 	stored  func(name string)        // called for each, if not nil
 	at      time.Time                // when all objects were written
@@ -38,8 +39,8 @@ type cloud struct {
 
 // newCloud starts one, to which this process and those that it starts go.
 func newCloud(t *testing.T) *cloud {
-	c := &cloud{objects: map[string][]byte{}, puts: map[string]int{}, at: time.Now().UTC().
-		Truncate(time.Second)}
+	c := &cloud{objects: map[string][]byte{}, puts: map[string]int{}, served: map[string]int64{},
+		at: time.Now().UTC().Truncate(time.Second)}
 	c.unknown = func(what string, r any) { t.Errorf("%s: %v", what, r) }
 	s := httptest.NewServer(c)
 	t.Cleanup(s.Close)
@@ -115,14 +116,39 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		w.Header().Set("X-Goog-Generation", "1")
-		w.Header().Set("Last-Modified", c.at.Format(http.TimeFormat))
-		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-		if r.Method == http.MethodGet {
-			w.Write(b)
+		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, md5.Sum(b)))
+		if r.Header.Get("Range") == "" {
+			w.Header().Set("Last-Modified", c.at.Format(http.TimeFormat))
+			w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+			if r.Method == http.MethodGet {
+				w.Write(b)
+			}
+			return
 		}
+		if g := r.FormValue("generation"); g != "1" && r.Header.Get("If-Match") == "" {
+			c.unknown("generation", r.URL)
+		}
+		n := &counted{ResponseWriter: w}
+		http.ServeContent(n, r, "", c.at, bytes.NewReader(b))
+		c.mu.Lock()
+		c.served[p[1:]] += n.n
+		c.mu.Unlock()
 	default:
 		c.unknown("request", r.Method+" "+r.URL.String())
 	}
+}
+
+// counted counts the bytes of a body.
+type counted struct {
+	http.ResponseWriter
+	n int64
+}
+
+// Write is io.Writer.Write.
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 func (c *cloud) resource(bucket, name string, b []byte) map[string]any {
@@ -166,6 +192,15 @@ func (c *cloud) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	c.put(bucket+"/"+about.Name, texts[1])
 	json.NewEncoder(w).Encode(c.resource(bucket, about.Name, texts[1]))
+}
+
+// servedOf is how many bytes of an object came by ranges, of which it forgets.
+func (c *cloud) servedOf(name string) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.served[name]
+	delete(c.served, name)
+	return n
 }
 
 func (c *cloud) put(name string, b []byte) {
@@ -323,15 +358,6 @@ func TestBuckets(t *testing.T) {
 				halfspace(t, 0, append(job(scheme+"://state/b", file), s.flags("PROCESS")...)...)
 				same()
 			} else {
-				rounds := []string{"train", "-q", "--by", "rows", "--shards", "3", "--mix",
-					"mistakes", "--rounds", "2", "--workers", "2", "-a", "pa", "-m",
-					filepath.Join(dir, "model")}
-				halfspace(t, 0, append(rounds, "--state", filepath.Join(dir, "rows"), file)...)
-				want := content(t, filepath.Join(dir, "model"))
-				halfspace(t, 0, append(rounds, "--state", state, url)...)
-				if !bytes.Equal(content(t, filepath.Join(dir, "model")), want) {
-					t.Error("another model of mixed weights")
-				}
 				tune := []string{"tune", "-q", "-a", "pa", "--grid", "C=.01,.1,1"}
 				halfspace(t, 0, append(tune, "-m", one, file)...)
 				halfspace(t, 0, append(tune, "--workers", "2", "--state", state, "-m",
@@ -371,6 +397,36 @@ func TestBuckets(t *testing.T) {
 				if !strings.Contains(what, w.text) || !strings.Contains(next, w.next) {
 					t.Errorf("%v: it says\n%s", w.args, said)
 				}
+			}
+		})
+	}
+}
+
+// TestBucketRows: shards of the rows of an object are learned of parts of it, which come once, to
+// the model that those of a file give.
+func TestBucketRows(t *testing.T) {
+	for _, tc := range []struct{ scheme, learn string }{
+		{"gs", "-a adf"}, {"s3", "-a pa --mix mistakes --rounds 2"},
+	} {
+		t.Run(tc.scheme, func(t *testing.T) {
+			c := newCloud(t)
+			dir := t.TempDir()
+			file, to := rows(t, dir, 1500, 2, false), filepath.Join(dir, "model")
+			text := content(t, file)
+			c.objects["data/in/rows.svm"] = text
+			learn := append(strings.Fields("train -q --by rows --shards 3 --workers 2 "+tc.learn),
+				"-m", to, "--state")
+			halfspace(t, 0, append(learn, filepath.Join(dir, "state"), file)...)
+			want := content(t, to)
+			halfspace(t, 0, append(learn, tc.scheme+"://state/a/run",
+				tc.scheme+"://data/in/rows.svm")...)
+			if !bytes.Equal(content(t, to), want) {
+				t.Error("another model")
+			}
+			// the text, and 256 bytes at each cut
+			if n, size := c.servedOf("data/in/rows.svm"), int64(len(text)); n < size ||
+				n > size+6*3*256 {
+				t.Errorf("%d bytes of ranges came, of %d", n, size)
 			}
 		})
 	}
