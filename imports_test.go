@@ -43,11 +43,13 @@ var rooms = []room{
 		"internal/naive", ""},
 	{"exchange", "model dataset/format learner engine", ". learners"},
 	{"bench/rows", "shard training model dataset engine", ""},
+	{"internal/brokers", "training", ""},
 	{"shard", "training eval model dataset/format learner engine internal/frames", ""},
 	{"training", "eval eval/stat model dataset dataset/format learners learner engine " +
 		"internal/spelling", ""},
 	{"eval", "learner engine vecmath internal/waiting", "model dataset learners"},
 	{"eval/stat", "", ""},
+	{"internal/brokertest", "model internal/commandtest internal/realdata", ""},
 	{"model", "dataset/format learner engine internal/atomicfile", "learners vecmath"},
 	{"dataset/public", "internal/atomicfile", ""},
 	{"dataset", "dataset/format engine", ""},
@@ -87,6 +89,7 @@ var rooms = []room{
 	{"internal/waiting", "", ""},
 	{"internal/approx", "", ""},
 	{"internal/race", "", ""},
+	{"internal/commandtest", "", ""},
 	{"internal/realdata", "", ""},
 }
 

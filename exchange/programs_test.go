@@ -3,7 +3,6 @@ package exchange
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -40,16 +39,7 @@ func program(t *testing.T, name, of string) string {
 // rows of a9a lack, and returns the name.
 func head(t *testing.T, dir, name string, rows int) string {
 	t.Helper()
-	in, err := os.Open(realdata.File(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, text := bufio.NewScanner(z), []byte{}
+	s, text := bufio.NewScanner(bytes.NewReader(realdata.Text(t, name))), []byte{}
 	for range rows {
 		if !s.Scan() {
 			t.Fatalf("%s has fewer rows than %d (%v)", name, rows, s.Err())

@@ -2,9 +2,7 @@ package shard_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,20 +18,7 @@ import (
 // adult returns the lines of a9a.
 func adult(t *testing.T) (lines [][]byte) {
 	t.Helper()
-	f, err := os.Open(realdata.File(t, "a9a.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.Collect(bytes.Lines(text))
+	return slices.Collect(bytes.Lines(realdata.Text(t, "a9a.gz")))
 }
 
 // TestAdultRows: posteriors of 4 and 16 shards of the rows of Adult have the same bytes for 1, 2

@@ -4,7 +4,6 @@ package arrow
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -30,18 +29,7 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	packed, err := os.ReadFile(file)
-	if err != nil {
-		b.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		b.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		b.Fatal(err)
-	}
+	text := realdata.Text(b, "a9a.gz")
 	const times = 20
 	dir := b.TempDir()
 	plain := parquet.WithCompression(compress.Codecs.Uncompressed)

@@ -43,7 +43,7 @@ func Answer(ctx context.Context, url, from string) (*Answers, error) {
 		return nil, err
 	}
 	if a.from >= 0 {
-		return nil, badName("%s: answers have no offset to begin at", a)
+		return nil, kind.Bad("%s: answers have no offset to begin at", a)
 	}
 	s := &Answers{a: a}
 	if from != "" {
@@ -55,15 +55,15 @@ func Answer(ctx context.Context, url, from string) (*Answers, error) {
 			return nil, training.NewError(training.ErrOption, "Name another topic.",
 				"%s: the answers would be read as %s", a, in)
 		}
-		s.from = in.numbered()
+		s.from = in.Place
 	}
 	o := []kgo.Opt{kgo.DefaultProduceTopic(a.topic), kgo.ProducerLinger(0),
 		kgo.ProducerBatchCompression(kgo.SnappyCompression(), kgo.NoCompression())}
 	if a.partition >= 0 {
 		o = append(o, kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	}
-	if a.patience > 0 {
-		o = append(o, kgo.RecordDeliveryTimeout(max(a.patience, time.Second)))
+	if a.Patience > 0 {
+		o = append(o, kgo.RecordDeliveryTimeout(max(a.Patience, time.Second)))
 	}
 	if s.client, err = a.connect(ctx, o...); err != nil {
 		return nil, err
@@ -78,9 +78,9 @@ func Answer(ctx context.Context, url, from string) (*Answers, error) {
 // topic looks whether the topic is there, and makes it if that is asked for.
 func (s *Answers) topic(ctx context.Context) error {
 	a := s.a
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
-	if a.create {
+	if a.Create {
 		t := kmsg.NewCreateTopicsRequestTopic()
 		t.Topic, t.NumPartitions, t.ReplicationFactor = a.topic, -1, -1 // as the broker says
 		q := kmsg.NewPtrCreateTopicsRequest()

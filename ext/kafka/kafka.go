@@ -28,18 +28,11 @@ package kafka
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"net"
-	"net/url"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -48,6 +41,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
+	"github.com/halfspace-ml/halfspace/internal/brokers"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -60,86 +54,40 @@ const (
 	aheadBytes   = 4 << 20
 )
 
+// kind is what names of streams are made of.
+var kind = brokers.Kind{Scheme: Scheme, Of: "Kafka", More: "sasl",
+	Form: "The form is kafka://HOST:9092/TOPIC/PARTITION, with @OFFSET and ?end=now as needed."}
+
 // address is a stream's name taken apart.
 type address struct {
-	hosts             []string // HOST or HOST:PORT
-	user, password    string
-	topic             string
-	partition         int32 // -1: none is given
-	from              int64 // the first record; -1: the first there is
-	end               string
-	timeout, patience time.Duration
-	sasl              string
-	tls, create       bool
-	ca, cert, key     string
-}
-
-// badName is an error in a stream's name.
-func badName(format string, args ...any) error {
-	return training.NewError(training.ErrOption, "The form is kafka://HOST:9092/TOPIC/PARTITION, "+
-		"with @OFFSET and ?end=now as needed.", format, args...)
+	*brokers.Address
+	topic     string
+	partition int32 // -1: none is given
+	from      int64 // the first record; -1: the first there is
+	sasl      string
 }
 
 // parse takes a name apart.
 func parse(name string) (*address, error) {
-	a := &address{partition: -1, from: -1, end: "never", timeout: 5 * time.Second,
-		patience: 5 * time.Minute}
-	rest, ok := strings.CutPrefix(name, Scheme+"://")
-	if !ok {
-		return nil, badName("%q is no stream of Kafka", name)
-	}
-	rest, query, _ := strings.Cut(rest, "?")
-	host, path, _ := strings.Cut(rest, "/")
-	if i := strings.LastIndexByte(host, '@'); i >= 0 {
-		user, password, _ := strings.Cut(host[:i], ":")
-		var err, err2 error
-		a.user, err = url.PathUnescape(user)
-		a.password, err2 = url.PathUnescape(password)
-		if err != nil || err2 != nil {
-			return nil, badName("user and password: %% begins a code of two digits, %%25 is %%")
+	a := &address{partition: -1, from: -1}
+	var err error
+	a.Address, err = brokers.Parse(&kind, name, func(_, value string) error {
+		if a.sasl = value; value != "plain" && value != "scram-sha-256" &&
+			value != "scram-sha-512" {
+			return errors.New("want plain, scram-sha-256 or scram-sha-512")
 		}
-		host = host[i+1:]
-	}
-	shown := Scheme + "://" + host + "/" + path
-	if a.hosts = strings.Split(host, ","); strings.Contains(","+host+",", ",,") {
-		return nil, badName("%s: no host", shown)
-	}
-	if cut(a.hosts, path) { // shown would have a part of the password
-		return nil, badName("no port, or no topic: in user and password / is %%2F, ? %%3F, @ %%40")
-	}
-	if err := a.place(path); err != nil {
-		return nil, badName("%s: %v", shown, err)
-	}
-	options, err := url.ParseQuery(query)
+		return nil
+	})
 	if err != nil {
-		return nil, badName("%s: options: %v", shown, err)
+		return nil, err
 	}
-	for _, key := range slices.Sorted(maps.Keys(options)) {
-		values := options[key]
-		if err := a.option(key, values[0]); err != nil {
-			return nil, badName("%s: %s=%s: %v", shown, key, values[0], err)
-		}
-		if len(values) > 1 {
-			return nil, badName("%s: %s=%s: given twice", shown, key, values[1])
-		}
+	if err := a.place(a.Path); err != nil {
+		return nil, kind.Bad("%s: %v", a, err)
+	}
+	if a.Place = a.topic; a.partition >= 0 {
+		a.Place += "/" + strconv.Itoa(int(a.partition))
 	}
 	return a, nil
-}
-
-// cut reports whether hosts and path look like a name that a / or ? of its password has cut in two:
-// a port that is no number, or an @ before the path's first /.
-func cut(hosts []string, path string) bool {
-	first, _, _ := strings.Cut(path, "/")
-	for _, host := range hosts {
-		i := strings.LastIndexByte(host, ':')
-		if i < 0 || strings.HasSuffix(host, "]") { // an address of IPv6 without a port
-			continue
-		}
-		if _, err := strconv.ParseUint(host[i+1:], 10, 16); err != nil {
-			return true
-		}
-	}
-	return strings.Contains(first, "@")
 }
 
 // place takes topic, partition and offset.
@@ -169,62 +117,6 @@ func (a *address) place(path string) error {
 	return nil
 }
 
-// String is the name in errors and models.
-func (a *address) String() string {
-	return Scheme + "://" + strings.Join(a.hosts, ",") + "/" + a.numbered()
-}
-
-// numbered is what the offsets belong to.
-func (a *address) numbered() string {
-	if a.partition < 0 {
-		return a.topic
-	}
-	return a.topic + "/" + strconv.Itoa(int(a.partition))
-}
-
-// option takes an option.
-func (a *address) option(key, value string) (err error) {
-	switch key {
-	case "end":
-		if a.end = value; value != "never" && value != "now" && value != "pause" {
-			return errors.New("want never, now or pause")
-		}
-	case "timeout":
-		if a.timeout, err = time.ParseDuration(value); err != nil || a.timeout <= 0 {
-			return errors.New("want a time, as 5s")
-		}
-	case "patience":
-		if a.patience, err = time.ParseDuration(value); err != nil || a.patience < 0 {
-			return errors.New("want a time, as 5m")
-		}
-	case "sasl":
-		if a.sasl = value; value != "plain" && value != "scram-sha-256" &&
-			value != "scram-sha-512" {
-			return errors.New("want plain, scram-sha-256 or scram-sha-512")
-		}
-	case "tls", "create":
-		on, err := strconv.ParseBool(value)
-		if err != nil {
-			return errors.New("want true or false")
-		}
-		if key == "tls" {
-			a.tls = on
-		} else {
-			a.create = on
-		}
-	case "ca":
-		a.ca = value
-	case "cert":
-		a.cert = value
-	case "key":
-		a.key = value
-	default:
-		return errors.New("no such option; there are end, timeout, patience, sasl, tls, ca, " +
-			"cert, key, create")
-	}
-	return nil
-}
-
 // Name returns what a stream is called in models and errors: its URL without options, user and
 // password. Its error, of kind training.ErrOption, is what is wrong with the URL.
 func Name(url string) (string, error) {
@@ -235,31 +127,18 @@ func Name(url string) (string, error) {
 	return a.String(), nil
 }
 
-// failed is an error of a broker.
-func (a *address) failed(next, format string, args ...any) error {
-	return training.NewError(training.ErrSource, next, a.String()+": "+format, args...)
-}
-
-// or returns a value, or else that of a variable.
-func or(value, variable string) string {
-	if value == "" {
-		return os.Getenv(variable)
-	}
-	return value
-}
-
 // connect makes a client, and looks whether a broker answers.
 func (a *address) connect(ctx context.Context, more ...kgo.Opt) (*kgo.Client, error) {
-	hosts := make([]string, len(a.hosts))
-	for i, h := range a.hosts {
+	hosts := make([]string, len(a.Hosts))
+	for i, h := range a.Hosts {
 		if hosts[i] = h; !strings.Contains(h, ":") {
 			hosts[i] += ":9092"
 		}
 	}
 	o := append([]kgo.Opt{kgo.SeedBrokers(hosts...), kgo.ClientID("halfspace"),
-		kgo.DialTimeout(a.timeout), kgo.RetryTimeout(a.timeout),
+		kgo.DialTimeout(a.Timeout), kgo.RetryTimeout(a.Timeout),
 		kgo.RetryBackoffFn(func(int) time.Duration { return 100 * time.Millisecond })}, more...)
-	if user, password := or(a.user, "KAFKA_USER"), or(a.password, "KAFKA_PASSWORD"); user != "" {
+	if user, password := a.Login(); user != "" {
 		switch s := (scram.Auth{User: user, Pass: password}); a.sasl {
 		case "scram-sha-256":
 			o = append(o, kgo.SASL(s.AsSha256Mechanism()))
@@ -269,7 +148,7 @@ func (a *address) connect(ctx context.Context, more ...kgo.Opt) (*kgo.Client, er
 			o = append(o, kgo.SASL(plain.Auth{User: user, Pass: password}.AsMechanism()))
 		}
 	}
-	c, err := a.encryption()
+	c, err := a.Encryption()
 	if err != nil {
 		return nil, err
 	}
@@ -278,54 +157,15 @@ func (a *address) connect(ctx context.Context, more ...kgo.Opt) (*kgo.Client, er
 	}
 	cl, err := kgo.NewClient(o...)
 	if err != nil {
-		return nil, a.failed("", "%w", err)
+		return nil, a.Failed("", "%w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	if err := cl.Ping(ctx); err != nil {
 		cl.Close()
 		return nil, a.explained(err)
 	}
 	return cl, nil
-}
-
-// encryption returns how connections are encrypted; nil: they are not.
-func (a *address) encryption() (*tls.Config, error) {
-	ca, cert := or(a.ca, "KAFKA_CA"), or(a.cert, "KAFKA_CERT")
-	if !a.encrypts() {
-		return nil, nil
-	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if ca != "" {
-		text, err := os.ReadFile(ca)
-		if err != nil {
-			return nil, a.failed("Check the name and its permissions.", "%w", err)
-		}
-		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, a.failed("It has certificates in PEM.", "%s: no certificate in it", ca)
-		}
-	}
-	if cert != "" {
-		pair, err := tls.LoadX509KeyPair(cert, or(a.key, "KAFKA_KEY"))
-		if err != nil {
-			return nil, a.failed("cert and key are files of PEM.", "%w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
-}
-
-// refused reports whether the other side has ended a connection that was to be encrypted: with a
-// word, which doesn't always arrive before the end, or without.
-func (a *address) refused(err error) bool {
-	op := (*net.OpError)(nil)
-	return errors.As(err, &op) && (op.Op == "remote error" || a.encrypts() &&
-		(errors.Is(op, syscall.EPIPE) || errors.Is(op, syscall.ECONNRESET)))
-}
-
-// encrypts reports whether connections are encrypted, whatever the other side asks for.
-func (a *address) encrypts() bool {
-	return a.tls || or(a.ca, "KAFKA_CA") != "" || or(a.cert, "KAFKA_CERT") != ""
 }
 
 // explained gives an error of the client its next step.
@@ -335,25 +175,25 @@ func (a *address) explained(err error) error {
 		return err
 	case errors.Is(err, kerr.SaslAuthenticationFailed), errors.Is(err,
 		kerr.UnsupportedSaslMechanism), errors.Is(err, kerr.TopicAuthorizationFailed):
-		return a.failed("User and password stand in the URL or in KAFKA_USER and KAFKA_PASSWORD; "+
+		return a.Failed("User and password stand in the URL or in KAFKA_USER and KAFKA_PASSWORD; "+
 			"?sasl= says how they are shown.", "the broker lets nobody in so: %w", err)
 	case errors.Is(err, kerr.UnknownTopicOrPartition):
-		return a.failed("Check topic and partition.", "there is no %s", a.numbered())
+		return a.Failed("Check topic and partition.", "there is no %s", a.Place)
 	case errors.As(err, new(*kgo.ErrFirstReadEOF)):
-		return a.failed("?tls=true encrypts connections, ?ca=FILE names whom to trust; user and "+
+		return a.Failed("?tls=true encrypts connections, ?ca=FILE names whom to trust; user and "+
 			"password stand in KAFKA_USER and KAFKA_PASSWORD.",
 			"the broker ends the connection: %w", err)
-	case a.refused(err):
-		return a.failed("?cert=FILE and ?key=FILE say who this program is, ?ca=FILE whom to "+
+	case a.Refused(err):
+		return a.Failed("?cert=FILE and ?key=FILE say who this program is, ?ca=FILE whom to "+
 			"trust.", "the broker lets nobody in so: %w", err)
 	case errors.As(err, new(*tls.CertificateVerificationError)):
-		return a.failed("?ca=FILE names whom to trust.", "no connection: %w", err)
+		return a.Failed("?ca=FILE names whom to trust.", "no connection: %w", err)
 	}
 	next := "Check host and port, and that a broker runs there."
-	if or(a.user, "KAFKA_USER") != "" { // some brokers end the connection without a word
+	if user, _ := a.Login(); user != "" { // some brokers end the connection without a word
 		next = "Check host and port, that a broker runs there, and user, password and ?sasl=."
 	}
-	return a.failed(next, "no connection: %w", err)
+	return a.Failed(next, "no connection: %w", err)
 }
 
 // Open opens a partition to be learned from; it is made for training.Env.Open. at is "", for the
@@ -379,14 +219,14 @@ func Messages(ctx context.Context, url, at string, answers bool, warn func(strin
 	m *training.Messages, end func() error, err error) {
 	a, err := parse(url)
 	if err == nil && a.partition < 0 {
-		err = badName("%s: no partition", a)
+		err = kind.Bad("%s: no partition", a)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	from := training.Place{Name: a.numbered(), At: a.from}
+	from := training.Place{Name: a.Place, At: a.from}
 	if at != "" {
-		if from, err = training.ParsePlace(a.numbered(), at); err != nil {
+		if from, err = training.ParsePlace(a.Place, at); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -426,7 +266,7 @@ func (r *reader) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	var first, last int64
 	if first, err = r.offset(ctx, -2); err == nil {
@@ -460,7 +300,7 @@ func (r *reader) begins(first, last int64) error {
 			"made anew. To learn it on top of the model: {from}.",
 			"%s: record %d is to come next, and the partition has %d", r.a, r.next, last)
 	}
-	if r.last = -1; r.a.end != "never" {
+	if r.last = -1; r.a.End != "never" {
 		r.last = last
 	}
 	return nil
@@ -492,7 +332,7 @@ func (r *reader) take() ([]training.Message, error) {
 	since, warned := time.Now(), false // a broker answered last
 	for {
 		if r.last >= 0 && r.next >= r.last {
-			if r.a.end == "pause" {
+			if r.a.End == "pause" {
 				return nil, training.ErrPaused
 			}
 			return nil, io.EOF
@@ -512,13 +352,13 @@ func (r *reader) take() ([]training.Message, error) {
 		if len(r.list) > 0 {
 			return r.list, nil
 		}
-		ctx, cancel = context.WithTimeout(r.ctx, r.a.timeout)
+		ctx, cancel = context.WithTimeout(r.ctx, r.a.Timeout)
 		err := r.client.Ping(ctx)
 		cancel()
 		switch away := time.Since(since); {
 		case err == nil:
 			since, warned = time.Now(), false
-		case r.a.patience > 0 && away > r.a.patience:
+		case r.a.Patience > 0 && away > r.a.Patience:
 			return nil, r.a.explained(err)
 		case !warned:
 			warned = true

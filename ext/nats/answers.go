@@ -43,7 +43,7 @@ func Answer(ctx context.Context, url, from string) (*Answers, error) {
 		return nil, err
 	}
 	if a.subject == "" || strings.ContainsAny(a.subject, "*>") || a.from > 0 {
-		return nil, badName("%s: answers go to one subject", a)
+		return nil, kind.Bad("%s: answers go to one subject", a)
 	}
 	s := &Answers{a: a}
 	if from != "" {
@@ -69,10 +69,10 @@ func Answer(ctx context.Context, url, from string) (*Answers, error) {
 // stream looks whether the stream takes the subject, and makes it if that is asked for.
 func (s *Answers) stream(ctx context.Context) error {
 	a := s.a
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	there, err := s.js.Stream(ctx, a.stream)
-	if errors.Is(err, jetstream.ErrStreamNotFound) && a.create {
+	if errors.Is(err, jetstream.ErrStreamNotFound) && a.Create {
 		there, err = s.js.CreateStream(ctx, jetstream.StreamConfig{Name: a.stream,
 			Subjects: []string{a.subject}, Storage: jetstream.FileStorage})
 	}
@@ -84,7 +84,7 @@ func (s *Answers) stream(ctx context.Context) error {
 			return nil
 		}
 	}
-	return a.failed("nats stream edit "+a.stream+" adds a subject.",
+	return a.Failed("nats stream edit "+a.stream+" adds a subject.",
 		"the stream takes no messages of the subject")
 }
 
@@ -154,7 +154,7 @@ func (s *Answers) Flush() error {
 			n--
 		}
 		again := left[n:]
-		limit := time.After(s.a.timeout)
+		limit := time.After(s.a.Timeout)
 	wait:
 		for i, ack := range acks[:n] {
 			select {
@@ -171,8 +171,8 @@ func (s *Answers) Flush() error {
 			break
 		}
 		api := (*jetstream.APIError)(nil)
-		if errors.As(err, &api) || errors.Is(err, nats.ErrMaxPayload) || s.a.patience > 0 &&
-			time.Since(begin) > s.a.patience {
+		if errors.As(err, &api) || errors.Is(err, nats.ErrMaxPayload) || s.a.Patience > 0 &&
+			time.Since(begin) > s.a.Patience {
 			return s.a.explained(err)
 		}
 		time.Sleep(100 * time.Millisecond)

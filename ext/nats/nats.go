@@ -27,24 +27,18 @@ package nats
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"net"
-	"net/url"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/halfspace-ml/halfspace/internal/brokers"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -57,150 +51,44 @@ const (
 	aheadBytes    = 4 << 20
 )
 
+// kind is what names of streams are made of.
+var kind = brokers.Kind{Scheme: Scheme, Of: "NATS", More: "creds",
+	Form: "The form is nats://HOST:4222/STREAM/SUBJECT, with @SEQUENCE and ?end=now as needed."}
+
 // address is a stream's name taken apart.
 type address struct {
-	hosts           []string // HOST or HOST:PORT
-	user, password  string
+	*brokers.Address
 	stream, subject string // subject "": all of the stream's
 	from            int64  // the first message; 0: the first there is
-	end             string
-	timeout         time.Duration
-	patience        time.Duration
-	tls, create     bool
-	ca, cert, key   string
 	creds           string
-}
-
-// badName is an error in a stream's name.
-func badName(format string, args ...any) error {
-	return training.NewError(training.ErrOption, "The form is nats://HOST:4222/STREAM/SUBJECT, "+
-		"with @SEQUENCE and ?end=now as needed.", format, args...)
 }
 
 // parse takes a name apart.
 func parse(name string) (*address, error) {
-	a := &address{end: "never", timeout: 5 * time.Second, patience: 5 * time.Minute}
-	rest, ok := strings.CutPrefix(name, Scheme+"://")
-	if !ok {
-		return nil, badName("%q is no stream of NATS", name)
+	a := &address{}
+	var err error
+	a.Address, err = brokers.Parse(&kind, name, func(_, value string) error {
+		a.creds = value
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	rest, query, _ := strings.Cut(rest, "?")
-	host, path, _ := strings.Cut(rest, "/")
-	if i := strings.LastIndexByte(host, '@'); i >= 0 {
-		user, password, _ := strings.Cut(host[:i], ":")
-		var err, err2 error
-		a.user, err = url.PathUnescape(user)
-		a.password, err2 = url.PathUnescape(password)
-		if err != nil || err2 != nil {
-			return nil, badName("user and password: %% begins a code of two digits, %%25 is %%")
-		}
-		host = host[i+1:]
-	}
-	shown := a.shown(host, path)
-	if a.hosts = strings.Split(host, ","); strings.Contains(","+host+",", ",,") {
-		return nil, badName("%s: no host", shown)
-	}
-	if cut(a.hosts, path) { // shown would have a part of the password
-		return nil, badName("no port, or no stream: in user and password / is %%2F, ? %%3F, @ %%40")
-	}
-	a.stream, a.subject, _ = strings.Cut(path, "/")
+	a.stream, a.subject, _ = strings.Cut(a.Path, "/")
 	if i := strings.LastIndexByte(a.subject, '@'); i >= 0 {
-		var err error
 		if a.from, err = strconv.ParseInt(a.subject[i+1:], 10, 64); err != nil || a.from < 1 {
-			return nil, badName("%s: %q is no sequence, a number from 1", shown, a.subject[i+1:])
+			return nil, kind.Bad("%s: %q is no sequence, a number from 1", a, a.subject[i+1:])
 		}
 		a.subject = a.subject[:i]
 	}
 	if a.stream == "" || strings.ContainsAny(a.stream, " .*>@") ||
 		strings.ContainsAny(a.subject, " /") {
-		return nil, badName("%s: no stream and subject", shown)
+		return nil, kind.Bad("%s: no stream and subject", a)
 	}
-	options, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, badName("%s: options: %v", shown, err)
-	}
-	for _, key := range slices.Sorted(maps.Keys(options)) {
-		values := options[key]
-		if err := a.option(key, values[0]); err != nil {
-			return nil, badName("%s: %s=%s: %v", shown, key, values[0], err)
-		}
-		if len(values) > 1 {
-			return nil, badName("%s: %s=%s: given twice", shown, key, values[1])
-		}
+	if a.Place = a.stream; a.subject != "" {
+		a.Place += "/" + a.subject
 	}
 	return a, nil
-}
-
-// cut reports whether hosts and path look like a name that a / or ? of its password has cut in two:
-// a port that is no number, or an @ before the path's first /.
-func cut(hosts []string, path string) bool {
-	first, _, _ := strings.Cut(path, "/")
-	for _, host := range hosts {
-		i := strings.LastIndexByte(host, ':')
-		if i < 0 || strings.HasSuffix(host, "]") { // an address of IPv6 without a port
-			continue
-		}
-		if _, err := strconv.ParseUint(host[i+1:], 10, 16); err != nil {
-			return true
-		}
-	}
-	return strings.Contains(first, "@")
-}
-
-// shown is a name without what is secret, and without options.
-func (a *address) shown(host, path string) string { return Scheme + "://" + host + "/" + path }
-
-// String is the name in errors and models.
-func (a *address) String() string {
-	return a.shown(strings.Join(a.hosts, ","), a.place())
-}
-
-// place is what the numbers of messages belong to.
-func (a *address) place() string {
-	if a.subject == "" {
-		return a.stream
-	}
-	return a.stream + "/" + a.subject
-}
-
-// option takes an option.
-func (a *address) option(key, value string) (err error) {
-	switch key {
-	case "end":
-		if a.end = value; value != "never" && value != "now" && value != "pause" {
-			return errors.New("want never, now or pause")
-		}
-	case "timeout":
-		if a.timeout, err = time.ParseDuration(value); err != nil || a.timeout <= 0 {
-			return errors.New("want a time, as 5s")
-		}
-	case "patience":
-		if a.patience, err = time.ParseDuration(value); err != nil || a.patience < 0 {
-			return errors.New("want a time, as 5m")
-		}
-	case "tls", "create":
-		on, err := strconv.ParseBool(value)
-		if err != nil {
-			return errors.New("want true or false")
-		}
-		if key == "tls" {
-			a.tls = on
-		} else {
-			a.create = on
-		}
-	case "ca":
-		a.ca = value
-	case "cert":
-		a.cert = value
-	case "key":
-		a.key = value
-	case "creds":
-		a.creds = value
-	default:
-		return errors.New("no such option; there are end, timeout, patience, tls, ca, cert, key, " +
-			"creds, create")
-	}
-	return nil
 }
 
 // Name returns what a stream is called in models and errors: its URL without options, user and
@@ -213,104 +101,52 @@ func Name(url string) (string, error) {
 	return a.String(), nil
 }
 
-// failed is an error of a server.
-func (a *address) failed(next, format string, args ...any) error {
-	return training.NewError(training.ErrSource, next, a.String()+": "+format, args...)
-}
-
-// or returns a value, or else that of a variable.
-func or(value, variable string) string {
-	if value == "" {
-		return os.Getenv(variable)
-	}
-	return value
-}
-
-// encryption returns how connections are encrypted; nil: as the server asks for it.
-func (a *address) encryption() (*tls.Config, error) {
-	ca, cert := or(a.ca, "NATS_CA"), or(a.cert, "NATS_CERT")
-	if !a.encrypts() {
-		return nil, nil
-	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if ca != "" {
-		text, err := os.ReadFile(ca)
-		if err != nil {
-			return nil, a.failed("Check the name and its permissions.", "%w", err)
-		}
-		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, a.failed("It has certificates in PEM.", "%s: no certificate in it", ca)
-		}
-	}
-	if cert != "" {
-		pair, err := tls.LoadX509KeyPair(cert, or(a.key, "NATS_KEY"))
-		if err != nil {
-			return nil, a.failed("cert and key are files of PEM.", "%w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
-}
-
-// refused reports whether the other side has ended a connection that was to be encrypted: with a
-// word, which doesn't always arrive before the end, or without.
-func (a *address) refused(err error) bool {
-	op := (*net.OpError)(nil)
-	return errors.As(err, &op) && (op.Op == "remote error" || a.encrypts() &&
-		(errors.Is(op, syscall.EPIPE) || errors.Is(op, syscall.ECONNRESET)))
-}
-
-// encrypts reports whether connections are encrypted, whatever the other side asks for.
-func (a *address) encrypts() bool {
-	return a.tls || or(a.ca, "NATS_CA") != "" || or(a.cert, "NATS_CERT") != ""
-}
-
 // connect connects with a server. changed is called when the connection is lost, and when it is
 // there again.
 func (a *address) connect(changed func()) (*nats.Conn, jetstream.JetStream, error) {
-	o := []nats.Option{nats.Name("halfspace"), nats.Timeout(a.timeout), nats.MaxReconnects(-1),
+	o := []nats.Option{nats.Name("halfspace"), nats.Timeout(a.Timeout), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(100*time.Millisecond,
 			time.Second),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { changed() }),
 		nats.ReconnectHandler(func(*nats.Conn) { changed() }),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}
-	if user := or(a.user, "NATS_USER"); user != "" {
-		o = append(o, nats.UserInfo(user, or(a.password, "NATS_PASSWORD")))
+	if user, password := a.Login(); user != "" {
+		o = append(o, nats.UserInfo(user, password))
 	}
-	if token := os.Getenv("NATS_TOKEN"); token != "" {
+	if token := a.Or("", "TOKEN"); token != "" {
 		o = append(o, nats.Token(token))
 	}
-	if file := or(a.creds, "NATS_CREDS"); file != "" {
+	if file := a.Or(a.creds, "CREDS"); file != "" {
 		o = append(o, nats.UserCredentials(file))
 	}
-	encrypted, err := a.encryption()
+	encrypted, err := a.Encryption()
 	if err != nil {
 		return nil, nil, err
 	}
 	if encrypted != nil {
 		o = append(o, nats.Secure(encrypted))
 	}
-	c, err := nats.Connect(Scheme+"://"+strings.Join(a.hosts, ","+Scheme+"://"), o...)
+	c, err := nats.Connect(Scheme+"://"+strings.Join(a.Hosts, ","+Scheme+"://"), o...)
 	switch {
 	case errors.Is(err, nats.ErrAuthorization):
-		return nil, nil, a.failed("User and password stand in the URL or in NATS_USER and "+
+		return nil, nil, a.Failed("User and password stand in the URL or in NATS_USER and "+
 			"NATS_PASSWORD, a token in NATS_TOKEN, credentials in ?creds=FILE.",
 			"the server lets nobody in so: %w", err)
-	case a.refused(err):
-		return nil, nil, a.failed("?cert=FILE and ?key=FILE say who this program is, ?ca=FILE "+
+	case a.Refused(err):
+		return nil, nil, a.Failed("?cert=FILE and ?key=FILE say who this program is, ?ca=FILE "+
 			"whom to trust.", "the server lets nobody in so: %w", err)
 	case errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrSecureConnWanted),
 		errors.As(err, new(*tls.CertificateVerificationError)):
-		return nil, nil, a.failed("?tls=true encrypts the connection; ?ca=FILE names whom to "+
+		return nil, nil, a.Failed("?tls=true encrypts the connection; ?ca=FILE names whom to "+
 			"trust.", "no connection: %w", err)
 	case err != nil:
-		return nil, nil, a.failed("Check host and port, and that a NATS server runs there: "+
+		return nil, nil, a.Failed("Check host and port, and that a NATS server runs there: "+
 			"nats-server -js.", "no connection: %w", err)
 	}
-	js, err := jetstream.New(c, jetstream.WithDefaultTimeout(a.timeout))
+	js, err := jetstream.New(c, jetstream.WithDefaultTimeout(a.Timeout))
 	if err != nil {
 		c.Close()
-		return nil, nil, a.failed("", "%w", err)
+		return nil, nil, a.Failed("", "%w", err)
 	}
 	return c, js, nil
 }
@@ -341,9 +177,9 @@ func Messages(ctx context.Context, url, at string, answers bool, warn func(strin
 	if err != nil {
 		return nil, nil, err
 	}
-	from := training.Place{Name: a.place(), At: max(a.from, 1)}
+	from := training.Place{Name: a.Place, At: max(a.from, 1)}
 	if at != "" {
-		if from, err = training.ParsePlace(a.place(), at); err != nil {
+		if from, err = training.ParsePlace(a.Place, at); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -392,7 +228,7 @@ func (r *reader) open(ctx context.Context, given bool) (err error) {
 	if r.conn, r.js, err = a.connect(r.again); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	s, err := r.js.Stream(ctx, a.stream)
 	if err == nil {
@@ -415,21 +251,21 @@ func (a *address) explained(err error) error {
 	case errors.As(err, new(*training.Error)):
 		return err
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		return a.failed("nats stream ls lists the streams that there are.", "no stream %s",
+		return a.Failed("nats stream ls lists the streams that there are.", "no stream %s",
 			a.stream)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled),
 		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err,
 			nats.ErrNoResponders):
-		return a.failed("Start the server with JetStream: nats-server -js.",
+		return a.Failed("Start the server with JetStream: nats-server -js.",
 			"the server keeps no streams: %w", err)
 	case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-		return a.failed("?timeout=30s waits longer.", "the server gave no answer in %v: %w",
-			a.timeout, err)
+		return a.Failed("?timeout=30s waits longer.", "the server gave no answer in %v: %w",
+			a.Timeout, err)
 	case errors.As(err, &api):
-		return a.failed("The stream must have the subject, and let messages stay once they were "+
+		return a.Failed("The stream must have the subject, and let messages stay once they were "+
 			"read (limits, not a work queue).", "%w", err)
 	}
-	return a.failed("", "%w", err)
+	return a.Failed("", "%w", err)
 }
 
 // begins looks whether the stream has what is to be read.
@@ -446,7 +282,7 @@ func (r *reader) begins(info *jetstream.StreamInfo, given bool) error {
 			"made anew. To learn it on top of the model: {from}.",
 			"%s: message %d is to come next, and the stream ends with %d", r.a, r.next, s.LastSeq)
 	}
-	if r.a.end != "never" {
+	if r.a.End != "never" {
 		r.last = s.LastSeq
 	}
 	return nil
@@ -469,7 +305,7 @@ func (r *reader) run() {
 	for {
 		err := error(nil)
 		if c == nil {
-			ctx, cancel := context.WithTimeout(context.Background(), r.a.timeout)
+			ctx, cancel := context.WithTimeout(context.Background(), r.a.Timeout)
 			c, err = r.consumer(ctx)
 			cancel()
 		}
@@ -484,14 +320,14 @@ func (r *reader) run() {
 		case r.closed():
 			return
 		case errors.Is(err, io.EOF):
-			if r.a.end == "pause" {
+			if r.a.End == "pause" {
 				err = training.ErrPaused
 			}
 			r.finish(err)
 			return
 		case since.IsZero():
 			since, warned = time.Now(), false
-		case r.a.patience > 0 && time.Since(since) > r.a.patience:
+		case r.a.Patience > 0 && time.Since(since) > r.a.Patience:
 			r.finish(r.a.explained(err))
 			return
 		case !warned && time.Since(since) > time.Second:
@@ -508,7 +344,7 @@ func (r *reader) run() {
 
 // read reads by a consumer until the end, or until a new one is needed, which begins at next.
 func (r *reader) read(c jetstream.Consumer) error {
-	if r.last > 0 && c.CachedInfo().NumPending == 0 || r.a.end != "never" && r.last == 0 {
+	if r.last > 0 && c.CachedInfo().NumPending == 0 || r.a.End != "never" && r.last == 0 {
 		return io.EOF
 	}
 	// a heartbeat says within a second that the server has gone

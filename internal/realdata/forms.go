@@ -3,7 +3,6 @@ package realdata
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,16 +21,7 @@ type Row struct {
 // Rows reads the rows of such a data file, svmlight packed by gzip.
 func Rows(t testing.TB, name string) (rows []Row) {
 	t.Helper()
-	f, err := os.Open(File(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for s := bufio.NewScanner(z); s.Scan(); {
+	for s := bufio.NewScanner(bytes.NewReader(Text(t, name))); s.Scan(); {
 		words := strings.Fields(s.Text())
 		row := Row{Label: strings.TrimPrefix(words[0], "+")}
 		for _, word := range words[1:] {

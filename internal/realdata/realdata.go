@@ -3,6 +3,8 @@
 package realdata
 
 import (
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,6 +28,25 @@ func File(t testing.TB, name string) string {
 			err)
 	}
 	return path
+}
+
+// Text returns what is in a data file that is packed by gzip.
+func Text(t testing.TB, name string) []byte {
+	t.Helper()
+	f, err := os.Open(File(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // root is the repository's folder: the uppermost one with a go.mod above the package under test,

@@ -9,6 +9,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
+
+	"github.com/halfspace-ml/halfspace/internal/brokertest"
+	"github.com/halfspace-ml/halfspace/internal/commandtest"
 )
 
 // TestUsers: a broker that knows who may read; a password is in no model and no error.
@@ -28,17 +31,17 @@ func TestUsers(t *testing.T) {
 	}
 	defer c.Close()
 	create(t, c, "rows")
-	fill(t, c, "rows", rows(100), 10)
+	fill(t, c, "rows", brokertest.Rows(100), 10)
 	m := filepath.Join(t.TempDir(), "model")
 	url := func(user string) string {
 		return fmt.Sprintf("kafka://%s@%s/rows/0?end=pause&timeout=2s", user, host)
 	}
-	halfspace(t, 0, "train", "-q", "-a", "pa", "-m", m, url("me:se%40cret"))
-	if text := string(content(t, m)); strings.Contains(text, "cret") {
+	commandtest.Run(t, 0, "train", "-q", "-a", "pa", "-m", m, url("me:se%40cret"))
+	if text := string(commandtest.Content(t, m)); strings.Contains(text, "cret") {
 		t.Error("the password is in the model")
 	}
-	halfspace(t, 0, "train", "-q", "-a", "pa", url("you:secret")+"&sasl=scram-sha-256")
-	out := halfspace(t, 1, "train", "-a", "pa", url("me:wrong"))
+	commandtest.Run(t, 0, "train", "-q", "-a", "pa", url("you:secret")+"&sasl=scram-sha-256")
+	out := commandtest.Run(t, 1, "train", "-a", "pa", url("me:wrong"))
 	if !strings.Contains(out, "user, password and ?sasl=") || strings.Contains(out, "wrong") {
 		t.Errorf("a wrong password: %s", out)
 	}

@@ -2,12 +2,8 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,19 +15,13 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/internal/brokertest"
+	"github.com/halfspace-ml/halfspace/internal/commandtest"
 )
 
 // TestMain is the command, or a server, in processes that tests start.
 func TestMain(m *testing.M) {
-	switch kind, _, _ := strings.Cut(os.Getenv("HALFSPACE_TEST_AS"), " "); kind {
-	case "command":
-		os.Exit(run())
-	case "server":
-		serve(strings.Fields(os.Getenv("HALFSPACE_TEST_AS"))[1:])
-	default:
-		os.Exit(m.Run())
-	}
+	commandtest.Main(m, run, map[string]func([]string){"server": serve})
 }
 
 // serve is a server that keeps its streams in a folder, until it is killed.
@@ -46,66 +36,43 @@ func serve(args []string) {
 	s.WaitForShutdown()
 }
 
-// broker is a server in a process of its own, so that it can be killed.
-type broker struct {
-	t    testing.TB
-	dir  string
-	port int
-	cmd  *exec.Cmd
-}
+// broker is one in a process of its own.
+type broker struct{ *brokertest.Broker }
 
 func newBroker(t testing.TB) *broker {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &broker{t: t, dir: t.TempDir(), port: l.Addr().(*net.TCPAddr).Port}
-	l.Close()
-	b.start()
-	t.Cleanup(b.kill)
-	return b
+	return &broker{brokertest.New(t)}
 }
 
-func (b *broker) start() {
-	b.cmd = exec.Command(os.Args[0])
-	b.cmd.Env = append(os.Environ(), fmt.Sprintf("HALFSPACE_TEST_AS=server %s %d", b.dir, b.port))
-	if err := b.cmd.Start(); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func (b *broker) kill() {
-	b.cmd.Process.Kill()
-	b.cmd.Wait()
+// send is that of brokertest: to a stream of which all subjects are read.
+func (b *broker) send(name string, text []byte, lines int) string {
+	fill(b.T, b.client(), name, name+".a", text, lines)
+	return b.url(name + "/" + name + ".*")
 }
 
 // url is that of a stream of the broker.
 func (b *broker) url(stream string) string {
-	return fmt.Sprintf("nats://127.0.0.1:%d/%s", b.port, stream)
+	return fmt.Sprintf("nats://127.0.0.1:%d/%s", b.Port, stream)
 }
 
 // client connects with the broker as soon as it is there.
 func (b *broker) client() jetstream.JetStream {
-	b.t.Helper()
+	b.T.Helper()
 	c, err := nats.Connect(b.url(""), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
 		nats.ReconnectWait(20*time.Millisecond))
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	b.t.Cleanup(c.Close)
+	b.T.Cleanup(c.Close)
 	js, err := jetstream.New(c)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if _, err = js.AccountInfo(b.t.Context()); err == nil {
-			return js
-		}
-		if time.Since(begin) > 20*time.Second {
-			b.t.Fatal(err)
-		}
-	}
+	brokertest.Until(b.T, func() error {
+		_, err := js.AccountInfo(b.T.Context())
+		return err
+	})
+	return js
 }
 
 // fill makes a stream of text, so many lines a message.
@@ -125,176 +92,6 @@ func fill(t testing.TB, js jetstream.JetStream, stream, subject string, text []b
 		all = all[n:]
 	}
 	<-js.PublishAsyncComplete()
-}
-
-// rows are so many examples in svmlight's form.
-func rows(n int) []byte {
-	var b bytes.Buffer
-	r := rand.New(rand.NewPCG(1, 2))
-	for range n {
-		x, y, z := r.IntN(7)-3, r.IntN(7)-3, r.IntN(5)
-		label := "+1"
-		if x+y+r.IntN(3)-1 < 0 {
-			label = "-1"
-		}
-		fmt.Fprintf(&b, "%s 1:%d 2:%d %d:1\n", label, x, y, 3+z)
-	}
-	return b.Bytes()
-}
-
-// start starts the command.
-func start(t testing.TB, args ...string) (*exec.Cmd, *bytes.Buffer) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "HALFSPACE_TEST_AS=command")
-	out := &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill() })
-	return cmd, out
-}
-
-// halfspace runs the command, which must end with a code, and returns what it prints.
-func halfspace(t testing.TB, code int, args ...string) string {
-	t.Helper()
-	cmd, out := start(t, args...)
-	ended(t, cmd, out, code)
-	return out.String()
-}
-
-// ended waits for the end of the command, with a code.
-func ended(t testing.TB, cmd *exec.Cmd, out *bytes.Buffer, code int) {
-	t.Helper()
-	timer := time.AfterFunc(60*time.Second, func() { cmd.Process.Kill() })
-	defer timer.Stop()
-	err := cmd.Wait()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	if got := cmd.ProcessState.ExitCode(); got != code {
-		t.Fatalf("%v: exit code %d, want %d\n%s", cmd.Args[1:], got, code, out)
-	}
-}
-
-func content(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// TestTrain: a stream is learned to the same bytes as the file that it is of, however many rows a
-// message has.
-func TestTrain(t *testing.T) {
-	t.Parallel()
-	b := newBroker(t)
-	js := b.client()
-	dir := t.TempDir()
-	text := rows(20000)
-	file := filepath.Join(dir, "rows.svm")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	whole := filepath.Join(dir, "whole")
-	halfspace(t, 0, "train", "-q", "-a", "obpm", "-m", whole, file)
-	want := content(t, whole)
-	for _, lines := range []int{1, 7, 1000} {
-		stream := fmt.Sprint("BY", lines)
-		fill(t, js, stream, stream+".rows", text, lines)
-		m := filepath.Join(dir, stream)
-		halfspace(t, 0, "train", "-q", "-a", "obpm", "-m", m,
-			b.url(stream+"/"+stream+".rows?end=now"))
-		if !bytes.Equal(content(t, m), want) {
-			t.Errorf("%d lines a message: another model", lines)
-		}
-		halfspace(t, 0, "evaluate", "-q", "-i", m, b.url(stream+"?end=now"))
-	}
-}
-
-// TestKilled kills runs, and now and then the server, and has them go on: the end is that of a run
-// that wasn't killed. HALFSPACE_KILLS says how many times.
-func TestKilled(t *testing.T) {
-	t.Parallel()
-	kills := 10
-	if n, err := strconv.Atoi(os.Getenv("HALFSPACE_KILLS")); err == nil {
-		kills = n
-	}
-	b := newBroker(t)
-	fill(t, b.client(), "ROWS", "rows", rows(20000), 3)
-	dir := t.TempDir()
-	flags := []string{"-q", "-a", "obpm", "--members", "500", "--tau", "0.5", "--checkpoint-every",
-		"777"}
-	url := b.url("ROWS/rows?end=now")
-	whole := filepath.Join(dir, "whole")
-	begin := time.Now()
-	halfspace(t, 0, append(append([]string{"train", "-m", whole}, flags...), url)...)
-	long, want := time.Since(begin), content(t, whole)
-	m := filepath.Join(dir, "model")
-	r := rand.New(rand.NewPCG(3, 4))
-	killed, ends, inRun, resumed, servers := 0, 0, 0, 0, 0
-	for killed < kills {
-		args := append(append([]string{"train", "-m", m}, flags...), url)
-		was, err := model.Load(m)
-		if err == nil {
-			args = []string{"train", "--resume", "-q", "-m", m, url}
-			resumed++
-		}
-		cmd, out := start(t, args...)
-		over := make(chan error, 1)
-		go func() { over <- cmd.Wait() }()
-		away := r.IntN(4) == 0
-		if away {
-			time.Sleep(time.Duration(r.Int64N(int64(long))))
-			b.kill()
-			b.start()
-			servers++
-		}
-		select {
-		case <-over:
-		case <-time.After(time.Duration(r.Int64N(int64(long)))):
-			cmd.Process.Kill()
-			<-over
-		}
-		if away {
-			b.client() // the next run needs the server from its beginning on
-		}
-		switch code := cmd.ProcessState.ExitCode(); {
-		case code == -1:
-			killed++
-			if now, err := model.Load(m); err == nil && (was == nil ||
-				now.Presented > was.Presented) {
-				inRun++
-			}
-			continue
-		case code == 1 && away && strings.Contains(out.String(), "127.0.0.1"):
-			continue // it began while there was no server
-		case code != 0:
-			t.Fatalf("exit code %d after %d kills\n%s", code, killed, out)
-		}
-		ends++
-		if !bytes.Equal(content(t, m), want) {
-			t.Fatalf("after %d kills: another model", killed)
-		}
-		os.Remove(m)
-		os.Remove(m + ".1")
-	}
-	if _, err := os.Stat(m); err == nil {
-		halfspace(t, 0, "train", "--resume", "-q", "-m", m, url)
-	} else {
-		halfspace(t, 0, append(append([]string{"train", "-m", m}, flags...), url)...)
-	}
-	if !bytes.Equal(content(t, m), want) {
-		t.Error("at the end: another model")
-	}
-	t.Logf("a run takes %v; %d kills, %d behind a checkpoint of the run, %d resumed, %d ends, "+
-		"%d servers", long, killed, inRun, resumed, ends+1, servers)
-	if inRun == 0 || resumed == 0 {
-		t.Error("no run was killed behind a checkpoint")
-	}
 }
 
 // received returns the messages of a subject, as soon as there are so many.
@@ -326,20 +123,20 @@ func TestPredict(t *testing.T) {
 	b := newBroker(t)
 	js := b.client()
 	dir := t.TempDir()
-	text := rows(3000)
+	text := brokertest.Rows(3000)
 	file, m := filepath.Join(dir, "rows.svm"), filepath.Join(dir, "model")
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	halfspace(t, 0, "train", "-q", "-a", "obpm", "-m", m, file)
-	want := strings.SplitAfter(halfspace(t, 0, "predict", "-i", m, file), "\n")
+	commandtest.Run(t, 0, "train", "-q", "-a", "obpm", "-m", m, file)
+	want := strings.SplitAfter(commandtest.Run(t, 0, "predict", "-i", m, file), "\n")
 	fill(t, js, "ASK", "ask", text, 7)
 	last := &nats.Msg{Subject: "ask", Data: []byte("+1 1:x\n\n1:2 4:1"),
 		Header: nats.Header{"Order": {"17"}, "Nats-Msg-Id": {"me"}}}
 	if _, err := js.PublishMsg(t.Context(), last); err != nil {
 		t.Fatal(err)
 	}
-	out := halfspace(t, 0, "predict", "-i", m, "--on-error", "skip", "-o",
+	out := commandtest.Run(t, 0, "predict", "-i", m, "--on-error", "skip", "-o",
 		b.url("SAID/said?create=true"), b.url("ASK/ask?end=now"))
 	if !strings.Contains(out, "ask@430:1:6: ") {
 		t.Errorf("the bad row isn't named by its message:\n%s", out)
@@ -359,9 +156,9 @@ func TestPredict(t *testing.T) {
 	}
 
 	// Once more from an earlier message: none is answered twice. Then from a file.
-	halfspace(t, 0, "predict", "-i", m, "--on-error", "skip", "-o", b.url("SAID/said"),
+	commandtest.Run(t, 0, "predict", "-i", m, "--on-error", "skip", "-o", b.url("SAID/said"),
 		b.url("ASK/ask@100?end=now"))
-	halfspace(t, 0, "predict", "-i", m, "-o", b.url("SAID/said"), file)
+	commandtest.Run(t, 0, "predict", "-i", m, "-o", b.url("SAID/said"), file)
 	s, err := js.Stream(t.Context(), "SAID")
 	if err != nil {
 		t.Fatal(err)
@@ -371,11 +168,12 @@ func TestPredict(t *testing.T) {
 	}
 
 	// As they come, and with the server killed meanwhile.
-	cmd, said := start(t, "predict", "-i", m, "-o", b.url("LIVE/live?create=true"), b.url("ASK/ask@431"))
+	cmd, said := commandtest.Start(t, "predict", "-i", m, "-o", b.url("LIVE/live?create=true"),
+		b.url("ASK/ask@431"))
 	for i := range 5 {
 		if i == 3 {
-			b.kill()
-			b.start()
+			b.Kill()
+			b.Start()
 			js = b.client()
 		}
 		if _, err := js.Publish(t.Context(), "ask", []byte("1:1 2:2")); err != nil {
@@ -392,49 +190,7 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
-	ended(t, cmd, said, 130)
-}
-
-// TestStopped: a run that follows a stream is stopped and gone on with, as one is that pauses.
-func TestStopped(t *testing.T) {
-	t.Parallel()
-	b := newBroker(t)
-	js := b.client()
-	dir := t.TempDir()
-	text := rows(9000)
-	third := bytes.Split(text, []byte("\n"))
-	part := func(i int) []byte { return bytes.Join(third[3000*i:3000*i+3000], []byte("\n")) }
-	fill(t, js, "ROWS", "rows.a", part(0), 10)
-	m, whole := filepath.Join(dir, "model"), filepath.Join(dir, "whole")
-	halfspace(t, 0, "train", "-q", "-a", "pa", "-m", m, b.url("ROWS/rows.*?end=pause"))
-	one := content(t, m)
-	halfspace(t, 0, "train", "-q", "--resume", "-m", m, b.url("ROWS/rows.*?end=pause"))
-	if !bytes.Equal(content(t, m), one) {
-		t.Error("nothing came, and the model is another")
-	}
-	fill(t, js, "ROWS", "rows.a", part(1), 10)
-	cmd, out := start(t, "train", "--resume", "-m", m, "--progress", "none", "--checkpoint-every",
-		"50ms", b.url("ROWS/rows.*"))
-	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if now, err := model.Load(m); err == nil && now.Presented == 6000 {
-			break
-		}
-		if time.Since(begin) > 30*time.Second {
-			t.Fatalf("not learned\n%s", out)
-		}
-	}
-	cmd.Process.Signal(syscall.SIGTERM)
-	ended(t, cmd, out, 130)
-	fill(t, js, "ROWS", "rows.a", part(2), 10)
-	halfspace(t, 0, "train", "-q", "--resume", "-m", m, b.url("ROWS/rows.*?end=now"))
-	halfspace(t, 0, "train", "-q", "-a", "pa", "-m", whole, b.url("ROWS/rows.*?end=now"))
-	if !bytes.Equal(content(t, m), content(t, whole)) {
-		t.Error("another model")
-	}
-	if out := halfspace(t, 0, "train", "--resume", "-m", m, b.url("ROWS/rows.*?end=now")); !strings.
-		Contains(out, "finished: nothing to do") {
-		t.Errorf("a run that came to its end: %s", out)
-	}
+	commandtest.Ended(t, cmd, said, 130)
 }
 
 // TestErrors: what is wrong, where, and what to do.
@@ -443,11 +199,11 @@ func TestErrors(t *testing.T) {
 	b := newBroker(t)
 	js := b.client()
 	fill(t, js, "ROWS", "rows", []byte("+1 1:1\n-1 1:-1\n+1 1:x\n"), 1)
-	fill(t, js, "OTHER", "other", rows(30000), 100)
+	fill(t, js, "OTHER", "other", brokertest.Rows(30000), 100)
 	dir := t.TempDir()
 	m, other := filepath.Join(dir, "model"), filepath.Join(dir, "other")
-	halfspace(t, 0, "train", "-q", "-a", "pa", "-m", m, b.url("OTHER/other?end=pause"))
-	if err := os.WriteFile(other, content(t, m), 0o600); err != nil {
+	commandtest.Run(t, 0, "train", "-q", "-a", "pa", "-m", m, b.url("OTHER/other?end=pause"))
+	if err := os.WriteFile(other, commandtest.Content(t, m), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	none := "nats://127.0.0.1:1/ROWS/rows"
@@ -479,7 +235,7 @@ func TestErrors(t *testing.T) {
 		{2, "a file is needed", []string{"train", m, b.url("ROWS/rows")}},
 		{2, "a file is needed", []string{"gen", "margin", "-o", b.url("ROWS/rows")}},
 	} {
-		out := halfspace(t, c.code, c.args...)
+		out := commandtest.Run(t, c.code, c.args...)
 		said, next, _ := strings.Cut(out[max(0, strings.LastIndex(out, "halfspace: ")):], "\n")
 		if !strings.Contains(said, c.want) || !strings.HasPrefix(next, "  ") ||
 			strings.Contains(out, "secret") {
@@ -493,40 +249,29 @@ func TestErrors(t *testing.T) {
 	if err := s.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	fill(t, js, "OTHER", "other", rows(10), 1)
-	if out := halfspace(t, 3, "train", "--resume", "-m", other, b.url("OTHER/other")); !strings.
+	fill(t, js, "OTHER", "other", brokertest.Rows(10), 1)
+	if out := commandtest.Run(t, 3, "train", "--resume", "-m", other, b.url("OTHER/other")); !strings.
 		Contains(out, "is gone, the stream begins with 301") {
 		t.Errorf("messages that are gone: %s", out)
 	}
 	js.DeleteStream(t.Context(), "OTHER")
-	fill(t, js, "OTHER", "other", rows(10), 1)
-	if out := halfspace(t, 3, "train", "--resume", "-m", other, b.url("OTHER/other")); !strings.
+	fill(t, js, "OTHER", "other", brokertest.Rows(10), 1)
+	if out := commandtest.Run(t, 3, "train", "--resume", "-m", other, b.url("OTHER/other")); !strings.
 		Contains(out, "is to come next, and the stream ends with 10") {
 		t.Errorf("a stream made anew: %s", out)
 	}
 }
 
-// TestNobody: the server goes and doesn't come back.
+func TestTrain(t *testing.T)   { brokertest.Train(t, newBroker(t).send) }
+func TestStopped(t *testing.T) { brokertest.Stopped(t, newBroker(t).send) }
+func TestA9a(t *testing.T)     { brokertest.A9a(t, newBroker(t).send) }
+
 func TestNobody(t *testing.T) {
-	t.Parallel()
 	b := newBroker(t)
-	fill(t, b.client(), "ROWS", "rows", rows(100), 1)
-	m := filepath.Join(t.TempDir(), "model")
-	cmd, out := start(t, "train", "-a", "pa", "-q", "-m", m, "--checkpoint-every", "100",
-		b.url("ROWS/rows?patience=1500ms&timeout=300ms"))
-	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(m); err == nil {
-			break
-		}
-		if time.Since(begin) > 30*time.Second {
-			t.Fatalf("not learned\n%s", out)
-		}
-	}
-	b.kill()
-	ended(t, cmd, out, 1)
-	if !strings.Contains(out.String(), "warning: ") ||
-		!strings.Contains(out.String(), "the model after 100 examples is in ") &&
-			!strings.Contains(out.String(), "The model after 100 examples is in ") {
-		t.Errorf("it says\n%s", out)
-	}
+	brokertest.Nobody(t, b.Broker, b.send)
+}
+
+func TestKilled(t *testing.T) {
+	b := newBroker(t)
+	brokertest.Killed(t, b.Broker, b.send, func() { b.client() })
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/halfspace-ml/halfspace/internal/brokertest"
+	"github.com/halfspace-ml/halfspace/internal/commandtest"
 )
 
 // TestUsers: a server that knows who may read; a password is in no model and no error.
@@ -36,14 +39,14 @@ func TestUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill(t, js, "ROWS", "rows", rows(100), 10)
+	fill(t, js, "ROWS", "rows", brokertest.Rows(100), 10)
 	m := filepath.Join(t.TempDir(), "model")
 	url := fmt.Sprintf("nats://me:%s@127.0.0.1:%d/ROWS/rows?end=pause", "se%40cret", port)
-	halfspace(t, 0, "train", "-q", "-a", "pa", "-m", m, url)
-	if text := string(content(t, m)); strings.Contains(text, "cret") {
+	commandtest.Run(t, 0, "train", "-q", "-a", "pa", "-m", m, url)
+	if text := string(commandtest.Content(t, m)); strings.Contains(text, "cret") {
 		t.Error("the password is in the model")
 	}
-	out := halfspace(t, 1, "train", "-a", "pa", strings.Replace(url, "se%40cret", "wrong", 1))
+	out := commandtest.Run(t, 1, "train", "-a", "pa", strings.Replace(url, "se%40cret", "wrong", 1))
 	if !strings.Contains(out, "lets nobody in so") || strings.Contains(out, "wrong") {
 		t.Errorf("a wrong password: %s", out)
 	}
