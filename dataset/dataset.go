@@ -50,6 +50,8 @@ var (
 	ErrColumns = format.ErrColumns
 	// ErrForeign: the format is another than Options.Trained.
 	ErrForeign = format.ErrForeign
+	// ErrClosed: a label that is none of Options.Classes. It is an ErrLabels.
+	ErrClosed = fmt.Errorf("none of the classes: %w", ErrLabels)
 	// ErrBadRow: a row breaks the rules of its format.
 	ErrBadRow = format.ErrBadRow
 	// ErrEmpty: a file has no rows.
@@ -477,6 +479,14 @@ func (c *config) setLabels() error {
 	case c.Labels != nil || c.positive != nil:
 		return badOption("classes", strings.Join(c.Classes, ","),
 			"none beside the label that is +1")
+	}
+	met := map[string]bool{}
+	for _, name := range c.Classes {
+		key := classKey(format.MakeLabel(name))
+		if met[key] {
+			return badOption("classes", name, "each label once")
+		}
+		met[key] = true
 	}
 	if c.LabelsLater && (c.IDCol == "" || c.LabelsOptional) {
 		return fmt.Errorf("labels may come later only where rows have ids, and are wanted: %w",

@@ -396,6 +396,8 @@ func (s *Stream[T]) labelError(c *chunk[T], w format.Place, err error) error {
 	e := &RowError{File: c.File, Good: s.good + int64(w.Row), What: err.Error(), Err: ErrLabels}
 	if s.lab.third {
 		e.Err = ErrThird
+	} else if s.lab.closed != nil {
+		e.Err = ErrClosed
 	}
 	if place := s.p.Format.Place; place != nil {
 		place(e, c.Layout, c.Offset+int64(w.Start))

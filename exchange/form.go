@@ -158,7 +158,11 @@ func hypothesis[T learner.Float](m *model.Model, pairs bool) (h learner.Hypothes
 		return h, err
 	}
 	h, ok := learner.HypothesisOf(p)
-	if !ok || h.Pairs && !pairs {
+	if ok && h.Pairs && !pairs {
+		return learner.Hypothesis{}, fmt.Errorf("%s has a function for each pair of classes, "+
+			"which vote: %w; export to libsvm, which has them, too", m.Learner, ErrForm)
+	}
+	if !ok {
 		return learner.Hypothesis{}, fmt.Errorf("%s with these settings is neither weights nor "+
 			"a sum over examples (votes are not, and a model that has learned nothing): %w; "+
 			"train one that averages weights", m.Learner, ErrForm)

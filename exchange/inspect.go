@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -14,12 +15,15 @@ import (
 
 // Summary is what a model holds, for people and as JSON.
 type Summary struct {
-	Learner     string          `json:"learner"`
-	Precision   string          `json:"precision"`
-	Config      json.RawMessage `json:"config"`
-	Seed        uint64          `json:"seed"`
-	Prep        model.Prep      `json:"prep"`
-	Classes     []string        `json:"classes"` // the negative and the positive label, or all
+	Learner   string          `json:"learner"`
+	Precision string          `json:"precision"`
+	Config    json.RawMessage `json:"config"`
+	Seed      uint64          `json:"seed"`
+	Prep      model.Prep      `json:"prep"`
+	Classes   []string        `json:"classes"` // the negative and the positive label, or all
+	// Since is how many examples there were before the first of each class; null of two labels, of
+	// classes that were named beforehand, and where it is not kept.
+	Since       []int64         `json:"since"`
 	PredictOnly bool            `json:"predict_only"`
 	Presented   uint64          `json:"presented"`
 	Mistakes    uint64          `json:"mistakes"`
@@ -37,9 +41,10 @@ type Summary struct {
 
 	// Form is "weights", "examples" (a sum over those kept), "random features" (weights of them) or
 	// "other": votes, say, of which there is no more to see.
-	Form    string          `json:"form"`
-	Support *int            `json:"support"` // kept examples with a coefficient, over all outputs
-	Outputs []OutputSummary `json:"outputs"` // one of two classes, else one a class
+	Form    string `json:"form"`
+	Support *int   `json:"support"` // kept examples with a coefficient, over all outputs
+	// Outputs are one of two classes, else one a class or one a pair of classes.
+	Outputs []OutputSummary `json:"outputs"`
 }
 
 // Tensor is one of the file's.
@@ -51,9 +56,10 @@ type Tensor struct {
 
 // OutputSummary is one score, over rows as they are prepared.
 type OutputSummary struct {
-	Class    string    `json:"class"` // of two classes the positive label
-	Bias     float64   `json:"bias"`  // with that of an appended feature
-	Norm     *float64  `json:"norm"`  // length of the weights, an appended feature's among them
+	Class    string    `json:"class"`             // of two classes the positive label
+	Against  string    `json:"against,omitempty"` // of pairs of classes the other one
+	Bias     float64   `json:"bias"`              // with that of an appended feature
+	Norm     *float64  `json:"norm"`              // length of the weights, an appended feature's among them
 	NonZeros int       `json:"non_zeros"`
 	Top      []Weight  `json:"top,omitempty"`
 	Examples []Example `json:"examples,omitempty"` // kept, the largest coefficients first
@@ -80,10 +86,19 @@ type laid struct {
 	classes  []string
 }
 
-func lay(m *model.Model) (*laid, error) {
-	h, err := Hypothesis(m)
+// lay lays a model open; with pairs also one of pairs of classes, an output each.
+func lay(m *model.Model, pairs bool) (*laid, error) {
+	h, err := hypothesisOf(m, pairs)
+	outputs := len(h.Outputs)
+	if h.Pairs {
+		rest, classes := pairOf(len(h.Outputs))
+		if n := len(m.Prep.Classes); rest != 0 || n > 0 && n != classes {
+			err = fmt.Errorf("%d pairs of %d classes: %w", len(h.Outputs), n, ErrForm)
+		}
+		outputs = classes
+	}
 	l := &laid{h: h, names: Form{Names: m.Prep.FeatureNames(), Base: m.Prep.IndexBase},
-		classes: classNames(&m.Prep, len(h.Outputs))}
+		classes: classNames(&m.Prep, outputs)}
 	w := work{f: &Form{}}
 	w.prepare(&m.Prep)
 	l.lead, l.constant = w.lead, w.constant
@@ -148,8 +163,8 @@ func Inspect(m *model.Model, top int) (*Summary, error) {
 		kind := strings.TrimPrefix(reflect.TypeOf(t.Data).String(), "[]")
 		s.Tensors = append(s.Tensors, Tensor{t.Name, kind, t.Shape})
 	}
-	l, err := lay(m)
-	s.Classes = l.classes
+	l, err := lay(m, true)
+	s.Classes, s.Since = l.classes, m.State.Since()
 	if isForm(err) {
 		return s, nil
 	}
@@ -165,7 +180,12 @@ func Inspect(m *model.Model, top int) (*Summary, error) {
 		s.Form, s.Support = "examples", new(int)
 	}
 	for k := range l.h.Outputs {
-		s.Outputs = append(s.Outputs, l.output(k, top))
+		o := l.output(k, top)
+		if l.h.Pairs {
+			i, j := pairOf(k)
+			o.Class, o.Against = l.classes[i], l.classes[j]
+		}
+		s.Outputs = append(s.Outputs, o)
 		if s.Support != nil {
 			*s.Support += len(l.h.Outputs[k].Coef)
 		}
@@ -176,7 +196,10 @@ func Inspect(m *model.Model, top int) (*Summary, error) {
 // output is the summary of an output.
 func (l *laid) output(k, top int) OutputSummary {
 	o := &l.h.Outputs[k]
-	s := OutputSummary{Class: l.class(k), Bias: o.Bias}
+	s := OutputSummary{Bias: o.Bias}
+	if !l.h.Pairs {
+		s.Class = l.class(k)
+	}
 	if o.Weights == nil {
 		s.NonZeros = len(o.Coef)
 		for _, i := range first(largest(o.Coef), top) {

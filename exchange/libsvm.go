@@ -274,6 +274,14 @@ func pairAt(i, j int) int {
 	return j*(j-1)/2 + i
 }
 
+// pairOf returns the classes i < j of output k.
+func pairOf(k int) (i, j int) {
+	for j = 1; k >= j; j++ {
+		k -= j
+	}
+	return k, j
+}
+
 // vector reads a support vector of a class: the coefficients and the features that are not 0. A
 // coefficient of 0 adds nothing.
 func (l *lines) vector(h *learner.Hypothesis, class, classes int) error {

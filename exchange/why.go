@@ -61,7 +61,7 @@ func Explain[T learner.Float](m *model.Model, b *engine.Block[T], i, top int) (*
 	if err != nil {
 		return nil, err
 	}
-	l, err := lay(m)
+	l, err := lay(m, false)
 	if err != nil && !isForm(err) {
 		return nil, err
 	}

@@ -205,6 +205,20 @@ type State struct {
 	Features int
 }
 
+// Since returns, of a learner of any number of classes, how many examples there were before the
+// first of each; nil of others, and where no class came later than the first example.
+func (s *State) Since() []int64 {
+	t := s.Tensor("since")
+	if t == nil {
+		return nil
+	}
+	since, ok := t.Data.([]int64)
+	if !ok || len(since) == 0 || slices.Max(since) == 0 {
+		return nil
+	}
+	return since
+}
+
 // Tensor returns the tensor of that name, or nil.
 func (s *State) Tensor(name string) *Tensor {
 	for i := range s.Tensors {

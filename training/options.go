@@ -556,6 +556,9 @@ func (o *Options) validClasses() error {
 		return badOption("Leave it out: the model says.", "{pairs} and {from} exclude each other")
 	case len(o.Classes) == 1:
 		return badOption("Name all of them.", "{classes} %s: one class", o.Classes[0])
+	case slices.Contains(o.Classes, ""):
+		return badOption("A comma stands between two.", "{classes} %s: a label without text",
+			strings.Join(o.Classes, ","))
 	}
 	return nil
 }

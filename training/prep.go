@@ -1,6 +1,8 @@
 package training
 
 import (
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/halfspace-ml/halfspace/dataset"
@@ -30,6 +32,25 @@ func (j *Job) settle(info dataset.Info) {
 		}
 		j.auto = append(j.auto, f.name)
 	}
+}
+
+// sameClasses refuses labels that are named again and are not the model's.
+func (o *Options) sameClasses(p *model.Prep) error {
+	if len(o.Classes) > 0 && !slices.EqualFunc(o.Classes, p.Classes, sameLabel) {
+		labels := p.Classes
+		if len(labels) == 0 {
+			labels = []string{p.Shown().Negative, p.Shown().Positive}
+		}
+		return badOption("Leave it out: the model brings its labels.",
+			"{classes} %s contradicts the model, which has %s", strings.Join(o.Classes, ","),
+			strings.Join(labels, ","))
+	}
+	if o.Positive != "" && len(p.Classes) > 0 {
+		return badOption("Leave it out: the model brings its labels.",
+			"{positive} %s contradicts the model, which tells classes: %s", o.Positive,
+			strings.Join(p.Classes, ","))
+	}
+	return nil
 }
 
 // AsTrained makes options prepare examples as the model's training set was.

@@ -218,6 +218,9 @@ func (j *Job) begin() (err error) {
 		return err
 	}
 	if j.trained() != nil {
+		if err := o.sameClasses(&m.Prep); err != nil {
+			return err
+		}
 		AsTrained(&j.data, m)
 		if j.data.Scaled != nil && !(o.Resume && j.inMemory()) { // else it has seen them all
 			j.data.Scaling = j.data.Scaled.Method // which goes on with what comes

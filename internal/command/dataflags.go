@@ -172,6 +172,9 @@ func dataError(err error, kept string) error {
 	case errors.Is(err, dataset.ErrMemory):
 		return &fail{codeFailed, err, upper(kept) + ". What may be read into how much memory: " +
 			"halfspace help formats."}
+	case errors.Is(err, dataset.ErrClosed):
+		next = upper(kept) + ". Only the classes that are named are learned: leave --classes " +
+			"out, or name all of them."
 	case errors.Is(err, dataset.ErrLabels):
 		next = upper(kept) + ". Two labels are learned; --positive LABEL tells one from all others."
 		if errors.As(err, &row) && strings.ContainsAny(row.Excerpt, ",;") {

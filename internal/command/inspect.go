@@ -105,8 +105,16 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 	if len(classes) == 2 && len(p.Classes) == 0 {
 		classes[1] += " is positive"
 	}
-	rows = append(rows, [2]string{"labels", strings.Join(classes, ", ")},
-		[2]string{"rows", describePrep(p)},
+	rows = append(rows, [2]string{"labels", strings.Join(classes, ", ")})
+	if s.Since != nil && len(s.Since) == len(classes) {
+		came, number := slices.Clone(classes), ": example %d"
+		for k, n := range s.Since {
+			came[k] += fmt.Sprintf(number, n+1)
+			number = ": %d"
+		}
+		rows = append(rows, [2]string{"since", strings.Join(came, ", ")})
+	}
+	rows = append(rows, [2]string{"rows", describePrep(p)},
 		[2]string{"presented", fmt.Sprintf("%d examples, %d mistakes", s.Presented, s.Mistakes)})
 	rows = append(rows, describeShard(s)...)
 	for _, name := range slices.Sorted(maps.Keys(s.Counters)) {
@@ -236,8 +244,11 @@ func printOutput(w io.Writer, o *exchange.OutputSummary, examples bool) error {
 	if examples {
 		kind = "examples"
 	}
-	head := fmt.Sprintf("\n%s: bias %.6g, %d %s that are not 0", shownLabel(o.Class), o.Bias,
-		o.NonZeros, kind)
+	name := shownLabel(o.Class)
+	if o.Against != "" {
+		name += " against " + shownLabel(o.Against)
+	}
+	head := fmt.Sprintf("\n%s: bias %.6g, %d %s that are not 0", name, o.Bias, o.NonZeros, kind)
 	if o.Norm != nil {
 		head += fmt.Sprintf(", length %.6g", *o.Norm)
 	}
