@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfspace-ml/halfspace"
@@ -175,46 +176,43 @@ func slow(t *testing.T, address string) {
 // ones are refused; those that waited are learned.
 func TestQueueFull(t *testing.T) {
 	path := newModel(t, halfspace.Options{Learner: "pa"})
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}, Queue: 3})
-	h := s.models["a"]
-	held := &task{save: true, done: make(chan struct{})} // nobody takes the answer yet
-	if bad := h.enqueue(held); bad != nil {
-		t.Fatal(bad)
-	}
-	for len(h.queue) > 0 {
-		runtime.Gosched()
-	}
-	type got struct {
-		status int
-		body   string
-	}
-	answers := make(chan got)
-	ask := func() {
-		status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
-		answers <- got{status, body}
-	}
-	for n := range 3 {
-		go ask()
-		for len(h.queue) <= n {
-			runtime.Gosched()
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, Options{Models: []Model{{Name: "a", Path: path}}, Queue: 3})
+		h := s.models["a"]
+		held := &task{save: true, done: make(chan struct{})} // nobody takes the answer yet
+		if bad := h.enqueue(held); bad != nil {
+			t.Fatal(bad)
 		}
-	}
-	if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 429 ||
-		!strings.Contains(body, "queue_full") {
-		t.Errorf("a full queue: %d %s", status, body)
-	}
-	if status, _ := do(s, Predict, mediaJSON, `{"0":1}`); status != 200 {
-		t.Errorf("a prediction meanwhile: %d", status)
-	}
-	<-held.done
-	for range 3 {
-		if a := <-answers; a.status != 200 {
-			t.Errorf("%d %s", a.status, a.body)
+		synctest.Wait() // else it is answered together with what comes until it is saved
+		type got struct {
+			status int
+			body   string
 		}
-	}
-	if st := s.Stats()[0]; st.Learned != 3 || st.Busy != 1 {
-		t.Errorf("learned %d, refused %d", st.Learned, st.Busy)
-	}
+		answers := make(chan got)
+		for range 3 {
+			go func() {
+				status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
+				answers <- got{status, body}
+			}()
+		}
+		synctest.Wait()
+		if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 429 ||
+			!strings.Contains(body, "queue_full") {
+			t.Errorf("a full queue: %d %s", status, body)
+		}
+		if status, _ := do(s, Predict, mediaJSON, `{"0":1}`); status != 200 {
+			t.Errorf("a prediction meanwhile: %d", status)
+		}
+		<-held.done
+		for range 3 {
+			if a := <-answers; a.status != 200 {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+		}
+		if st := s.Stats()[0]; st.Learned != 3 || st.Busy != 1 {
+			t.Errorf("learned %d, refused %d", st.Learned, st.Busy)
+		}
+	})
 }
 
 // TestLate: labels that come by id are learned as if they had come with the features.
