@@ -297,12 +297,13 @@ func TestStop(t *testing.T) {
 	// One label that means itself, and one that doesn't.
 	for text, want := range map[string]string{"1 1:1\n": "+1 0:1|", "2 1:1\n": ""} {
 		r, w := io.Pipe()
-		go io.WriteString(w, text)
+		read := make(chan bool)
+		go func() { io.WriteString(w, text); close(read) }()
 		s, err := OpenReader[float64](context.Background(), "in", r, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Wait(50 * time.Millisecond)
+		<-read
 		s.Stop()
 		if rows, err := drain(s); rows != want || err != ErrStopped {
 			t.Error(rows, err)

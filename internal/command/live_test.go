@@ -96,19 +96,19 @@ func liveModel(t *testing.T) string {
 	return model
 }
 
-// within demands that the median of some times is below 100 ms; where the machine is busy it is
-// asked again.
+// within demands that the median of some times is below 300 ms, ten times what it is on a quiet
+// machine; where the machine is busy it is asked again.
 func within(t *testing.T, once func() []time.Duration) {
 	t.Helper()
 	var median time.Duration
 	for range 4 {
 		d := once()
 		slices.Sort(d)
-		if median = d[len(d)/2]; median < 100*time.Millisecond {
+		if median = d[len(d)/2]; median < 300*time.Millisecond {
 			return
 		}
 	}
-	t.Errorf("the median line took %v, four times over 100 ms", median)
+	t.Errorf("the median line took %v, four times over 300 ms", median)
 }
 
 // TestLivePredict answers each line before the next comes: a program can talk with it.
@@ -185,8 +185,8 @@ func TestLiveTrain(t *testing.T) {
 		io.WriteString(p.in, liveRow(rows))
 		rows++
 	}
-	io.WriteString(p.in, "+1 1:1 2:")  // no whole line
-	time.Sleep(500 * time.Millisecond) // until it is read
+	io.WriteString(p.in, "+1 1:1 2:") // no whole line
+	awaitRead(t, p.in)
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestLiveInterrupt(t *testing.T) {
 		io.WriteString(p.in, liveRow(i))
 	}
 	p.line()
-	time.Sleep(300 * time.Millisecond)
+	awaitRead(t, p.in)
 	p.cmd.Process.Signal(os.Interrupt)
 	told := ""
 	for s := range p.lines {

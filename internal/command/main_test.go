@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 	if race.Enabled {
 		os.Setenv("GORACE", noSleep)
 	}
+	plainPages()
 	testscript.Main(m, map[string]func(){"halfspace": func() { os.Exit(Run()) },
 		"halfspace-peak": mainWithPeak})
 }

@@ -18,11 +18,14 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/race"
 )
 
-// mainWithPeak is the command, which writes in its last line on stderr how much memory was resident
-// at most. (What wait4 reports of a child begins with what its parent had.)
+// mainWithPeak is the command, which writes in its last lines on stderr how much of its file is
+// resident, and how much memory was at most. (What wait4 reports of a child begins with what its
+// parent had.) How much of the file is there, used or not, is the system's choice: what is beyond
+// the share that the plan has for it doesn't count.
 func mainWithPeak() {
 	code := Run()
-	fmt.Fprintf(os.Stderr, "peak %d\n", peakMemory())
+	file := kibOf("/proc/self/status", "RssFile:")
+	fmt.Fprintf(os.Stderr, "file %d\npeak %d\n", file, peakMemory()-max(0, file-textBytes))
 	os.Exit(code)
 }
 

@@ -325,8 +325,10 @@ func (s *soaking) still() time.Duration {
 	}
 }
 
+// resident is what the process has of memory, with as much of its file as is planned for: how much
+// of that is there, used or not, is the system's choice.
 func (s *soaking) resident() int64 {
-	return kibOf(fmt.Sprintf("/proc/%d/status", s.train.Process.Pid), "VmRSS:")
+	return textBytes + kibOf(fmt.Sprintf("/proc/%d/status", s.train.Process.Pid), "RssAnon:")
 }
 
 // finish ends the stream, and returns the CPU time of the process.
