@@ -182,6 +182,10 @@ func (g *gathered) take(name string, m *model.Model) error {
 			}
 		}
 	}
+	if a, b := labelsOf(g.first), labelsOf(m); !slices.Equal(a, b) {
+		return unlikely(g.merging.alike(), "%s and %s: classes %s and %s", g.merging.Models[0],
+			name, strings.Join(a, ","), strings.Join(b, ","))
+	}
 	if what, next := unlike(g.first, m); what != "" {
 		return unlikely(next, "%s and %s: %s", g.merging.Models[0], name, what)
 	}
@@ -203,6 +207,47 @@ func (g *gathered) take(name string, m *model.Model) error {
 		g.prep.Rest = ""
 	}
 	return g.takeRows(name, m)
+}
+
+// labelsOf are the texts of a model's labels, in its order.
+func labelsOf(m *model.Model) []string {
+	p := &m.Prep
+	if p.Classes != nil {
+		return p.Classes
+	}
+	return []string{p.Labels.Negative, p.Labels.Positive}
+}
+
+// alike says what has all models be of the same classes, of which each has seen some: all of them,
+// in the order in which one reader of all shards meets them.
+func (m *Merging) alike() string {
+	type seen struct {
+		shard  int
+		labels []string
+	}
+	var all []seen
+	for _, name := range m.Models {
+		if one, err := m.load(name); err == nil {
+			s := seen{0, labelsOf(one)}
+			if one.Rows != nil {
+				s.shard = one.Rows.Shard
+			}
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b seen) int { return a.shard - b.shard })
+	var labels []string
+	for _, s := range all {
+		for _, text := range s.labels {
+			if text != "" && !slices.Contains(labels, text) {
+				labels = append(labels, text)
+			}
+		}
+	}
+	if len(labels) > 2 {
+		return "Train all of them with {classes} " + strings.Join(labels, ",") + "."
+	}
+	return "Train all of them alike: name the positive label with {positive}."
 }
 
 // takeRows refuses a model that is not of the same run's row shards.

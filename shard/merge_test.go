@@ -264,3 +264,38 @@ func TestRowsResume(t *testing.T) {
 		t.Error("another shard was gone on with")
 	}
 }
+
+// TestMergeClasses: shards that have met other classes, or these in another order, are refused, and
+// it is said how one machine numbers them, with which they are merged.
+func TestMergeClasses(t *testing.T) {
+	dir := t.TempDir()
+	for name, labels := range map[string]string{"mixed": "bcabacaaabcdcdabdbcacdcba",
+		"sorted": "aaaaaabbbbbcccccccdddddd", "a few": "aabababaabbccbabcccabbacb"} {
+		file := filepath.Join(dir, name)
+		var b strings.Builder
+		for i, label := range strings.Split(labels, "") {
+			fmt.Fprintf(&b, "%s %d:1 9:1\n", label, 1+i%7)
+		}
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := training.Options{Learner: "adf", Files: []string{file}}
+		models := rowShards(t, dir, o, 3)
+		slices.Reverse(models)
+		_, err := shard.Merge(t.Context(), shard.Merging{Models: models})
+		e := (*training.Error)(nil)
+		if !errors.As(err, &e) || !errors.Is(err, shard.ErrForeign) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want := map[string]string{"mixed": "b,c,a,d", "sorted": "a,b,c,d", "a few": "a,b,c"}[name]
+		next := e.Next(func(field string) string { return "--" + field })
+		if next != "Train all of them with --classes "+want+"." {
+			t.Errorf("%s: %v: %s", name, err, next)
+		}
+		o.Data.Classes = strings.Split(want, ",")
+		if _, err := shard.Merge(t.Context(), shard.Merging{Models: rowShards(t, dir, o,
+			3)}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

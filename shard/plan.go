@@ -44,7 +44,10 @@ type Work struct {
 
 // Costs are what an example costs one core, in nanoseconds.
 type Costs struct {
-	Read float64 `json:"read_ns"` // to be read and prepared, by each worker and by the join
+	// Start is what a process costs beside examples, in nanoseconds for all of them: each part is
+	// one, and so is what joins them, in each round.
+	Start float64 `json:"start_ns"`
+	Read  float64 `json:"read_ns"` // to be read and prepared, by each worker and by the join
 	// Learn is what learning one costs, by the size of the part, which ascends: a member costs more
 	// where the weights of all don't fit into a cache. ByRows there is one, of one unit.
 	Learn []Learned `json:"learn"`
@@ -163,12 +166,12 @@ func largest(by string, units, n int) (k, most int) {
 // Plan says what it costs to learn w at those Costs. With n examples, E passes, N units and w
 // workers, of which N/w are those of the largest part, it is
 //
-//	T = n (read + E c N/w)                           on one core, of one part
-//	  + n (read + E (replay + w replay of a part))   where there are several to be joined
+//	T = start + n (read + E c N/w)                           on one core, of one part
+//	  + start + n (read + E (replay + w replay of a part))   where there are several to be joined
 //
 // and c is what a unit costs in one of its size; by rows, in R rounds,
 //
-//	T = R (n/w (read + E c) + merge of two + (w-2) merge of a further one)
+//	T = R (start + n/w (read + E c) + start + merge of two + (w-2) merge of a further one)
 func (c Costs) Plan(w Work) *Plan {
 	w.Passes = max(1, w.Passes)
 	if w.By == ByRows {
@@ -204,13 +207,15 @@ func (p *Plan) near(d *Division) bool {
 // parts is the Division of units that see all examples into n parts.
 func (c *Costs) parts(w *Work, n int) Division {
 	_, units := largest(w.By, w.Units, n)
-	times := float64(w.Passes)
+	times, starts := float64(w.Passes), 1.0
 	d := Division{Units: units, Each: c.Read + times*c.learn(units), Memory: c.bytes(units)}
 	if n > 1 && w.By != BySettings { // there are traces, and a join
 		d.Each += c.Read + times*(c.Replay+float64(n)*c.ReplayPart)
 		d.Sent = int64(c.trace(units) * float64(w.Examples) * times)
 		d.JoinMemory = 2*c.bytes(w.Units) + int64(n)<<19
+		starts++
 	}
+	d.Each += starts * c.Start / float64(max(1, w.Examples))
 	return d
 }
 
@@ -218,9 +223,9 @@ func (c *Costs) parts(w *Work, n int) Division {
 func (c *Costs) rows(w *Work, n int) Division {
 	_, units := largest(w.By, w.Units, n)
 	d := Division{Units: units, Memory: c.bytes(1)}
-	time := float64(units) * (c.Read + float64(w.Passes)*c.learn(1))
+	time := c.Start + float64(units)*(c.Read+float64(w.Passes)*c.learn(1))
 	if n > 1 {
-		time += c.Merge + float64(n-2)*c.MergeShard
+		time += c.Start + c.Merge + float64(n-2)*c.MergeShard
 		d.Sent = int64(w.Rounds) * c.Model
 		models := bits.Len(uint(n-1)) + 1 // those on the way down the tree
 		if c.Mixed {
@@ -292,6 +297,9 @@ type PlanOptions struct {
 	// Examples is how many there will be; 0 stands for as many as the files have. Default 0; 0 or
 	// more.
 	Examples int64
+	// Start is the CPU time that a process takes beside examples: see Costs. Default 0, which
+	// leaves it out; 0 or more.
+	Start time.Duration
 	// Clock is the CPU time of this process so far; nil stands for the time of the wall clock, with
 	// which other programs count, too.
 	Clock func() time.Duration
@@ -380,6 +388,7 @@ func newMeter(o training.Options, p *PlanOptions, env training.Env) (*meter, err
 		Rho: o.Rho, ClassWeight: o.ClassWeight, Pairs: o.Pairs, Epochs: o.Epochs, Threads: 1}
 	m := &meter{o: o, clock: p.Clock, env: training.Env{Machine: env.Machine,
 		Observer: env.Observer}}
+	m.costs.Start = float64(p.Start)
 	if m.clock == nil {
 		began := time.Now()
 		m.clock = func() time.Duration { return time.Since(began) }
@@ -573,7 +582,7 @@ func (m *meter) fit(sizes [][]Learned, replays [2][]float64, few, lots int) {
 	if lots > few {
 		c.ReplayPart = max(0, (b-a)/float64(lots-few))
 	}
-	c.Replay = a - float64(few)*c.ReplayPart
+	c.Replay = max(0, a-float64(few)*c.ReplayPart)
 }
 
 // timer takes the time of a run over the sample from a quarter of it on: what goes before has other

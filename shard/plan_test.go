@@ -160,6 +160,31 @@ func TestPlanClasses(t *testing.T) {
 	}
 }
 
+// TestPlanStart: each part is a process that takes a while to start, and so is what joins them, in
+// each round.
+func TestPlanStart(t *testing.T) {
+	c := shard.Costs{Start: 1e7, Read: 100, Learn: []shard.Learned{{Units: 1, Each: 400}}}
+	for _, w := range []struct {
+		work shard.Work
+		want []float64 // ns beside examples, on one core and on two
+	}{
+		{shard.Work{By: shard.ByClasses, Units: 2}, []float64{1e7, 2e7}},
+		{shard.Work{By: shard.BySettings, Units: 2}, []float64{1e7, 1e7}},
+		{shard.Work{By: shard.ByRows, Units: 2}, []float64{1e7, 2e7}},
+		{shard.Work{By: shard.ByRows, Units: 2, Rounds: 3}, []float64{3e7, 6e7}},
+	} {
+		w.work.Examples = 1000
+		all := c.Plan(w.work).Divisions
+		c := c
+		c.Start = 0
+		for i, d := range c.Plan(w.work).Divisions {
+			if got := 1000 * (all[i].Each - d.Each); math.Abs(got-w.want[i]) > 1 {
+				t.Errorf("%+v on %d: %v ns to start, want %v", w.work, d.Workers, got, w.want[i])
+			}
+		}
+	}
+}
+
 // TestPlanSizes: between sizes that were measured learning costs what is on the line between them.
 func TestPlanSizes(t *testing.T) {
 	c := shard.Costs{Learn: []shard.Learned{{Units: 64, Each: 100, Trace: 0.5, Bytes: 10},

@@ -110,8 +110,7 @@ func partError(err error) error {
 			again := " Remove it, and its part begins anew."
 			switch {
 			case errors.Is(err, shard.ErrForeign):
-				again = " If the examples, or the model that is gone on from, have changed since " +
-					"a part was learned: name another folder with --state. Nothing was written."
+				again = " Nothing was written."
 			case errors.Is(err, learner.ErrPrior), errors.Is(err, learner.ErrConfig):
 				again = ""
 			}

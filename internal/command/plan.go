@@ -1,8 +1,12 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,7 +70,8 @@ With N members in w parts an example takes
 
   read + c N/w, and to join the parts  read + replay
 
-where c is what a member costs in a part of that size. Each part reads all examples, so that reading
+where c is what a member costs in a part of that size, and all of them what a process takes to start,
+for the part and for the join. Each part reads all examples, so that reading
 and joining are what is left of many parts. See train --shard, and merge --trace.
 
 With --by rows each part learns a shard of the rows: n of them in w parts take
@@ -120,9 +125,13 @@ func (p *planner) run(cmd *cobra.Command, args []string) error {
 		return usage("Say with --epochs how many there will be.",
 			"%s: how many passes that takes is not known", given(fs, "until-converged"))
 	}
+	start, err := startTime(cmd.Context())
+	if err != nil {
+		return err
+	}
 	mix, rounds := p.mixing()
 	plan, err := shard.MakePlan(cmd.Context(), p.o, shard.PlanOptions{By: p.by.value,
-		Settings: p.settings, Mix: mix, Rounds: rounds, Examples: int64(p.examples),
+		Settings: p.settings, Mix: mix, Rounds: rounds, Examples: int64(p.examples), Start: start,
 		Clock: bench.ProcessTime}, p.studyEnv())
 	if err != nil {
 		return p.planError(err)
@@ -137,6 +146,38 @@ func (p *planner) run(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return r.print(cmd)
+}
+
+// startTime is the CPU time of train on two examples, the median of some: what each process takes
+// that learns a part, and about what one takes that joins parts, beside examples.
+func startTime(ctx context.Context) (time.Duration, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "halfspace-start-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "two")
+	if err := os.WriteFile(file, []byte("1 1:1\n-1 2:1\n"), 0o600); err != nil {
+		return 0, err
+	}
+	times := make([]time.Duration, 5)
+	for i := range times {
+		cmd := exec.CommandContext(ctx, program, "train", "-q", "-m", file+".model", file)
+		cmd.Args[0] = os.Args[0] // some programs go by the name that they are called by
+		if out, err := cmd.CombinedOutput(); err != nil {
+			if ctx.Err() != nil {
+				return 0, &fail{codeStopped, errStopped, ""}
+			}
+			return 0, fmt.Errorf("to start: %w: %s", err, out)
+		}
+		times[i] = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	slices.Sort(times)
+	return times[len(times)/2], nil
 }
 
 // agree refuses flags of other ways to deal work out.
@@ -211,8 +252,8 @@ func (r *planReport) print(cmd *cobra.Command) error {
 		passes += fmt.Sprintf(", %d rounds", r.Rounds)
 	}
 	rows.add("examples", "%d%s", r.Examples, passes)
-	rows.add("measured", "on %d: to read one %.0f ns; to learn it %s", r.Measured, c.Read,
-		r.costs())
+	rows.add("measured", "on %d: to start %s; to read one %.0f ns; to learn it %s", r.Measured,
+		shortNano(c.Start), c.Read, r.costs())
 	w := stdout(cmd)
 	if err := twoColumns(w, rows); err != nil {
 		return err
