@@ -56,10 +56,12 @@ type Tensor struct {
 
 // OutputSummary is one score, over rows as they are prepared.
 type OutputSummary struct {
-	Class    string    `json:"class"`             // of two classes the positive label
-	Against  string    `json:"against,omitempty"` // of pairs of classes the other one
-	Bias     float64   `json:"bias"`              // with that of an appended feature
-	Norm     *float64  `json:"norm"`              // length of the weights, an appended feature's among them
+	// Class is the class, of two the positive label; of pairs of classes Against is the other one.
+	Class   string `json:"class"`
+	Against string `json:"against,omitempty"`
+
+	Bias     float64   `json:"bias"` // with that of an appended feature
+	Norm     *float64  `json:"norm"` // length of the weights, an appended feature's among them
 	NonZeros int       `json:"non_zeros"`
 	Top      []Weight  `json:"top,omitempty"`
 	Examples []Example `json:"examples,omitempty"` // kept, the largest coefficients first

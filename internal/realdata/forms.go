@@ -37,6 +37,12 @@ func Rows(t testing.TB, name string) (rows []Row) {
 	return rows
 }
 
+// A9aModel is the SHA-256 of the model that train -a obpm, with all else left out, makes of the
+// rows of a9a with labels 1 and -1, in whatever form they come: files of any format, streams of a
+// broker, record batches. A change of what is learned, or of the model file, changes it.
+const A9aModel = "66c48d7d828088460b7dc8347d8a626d" +
+	"638fff1a657d659ce594c407a5d9a2ab"
+
 // Forms writes rows of so many features in a folder of its own, once in each format that is written
 // by hand, and returns the files by "svmlight", "vw", "ndjson" (an object of numbers), "arrays"
 // (ndjson, an array each), "csv" (without a header, the label last) and "npy" (the labels stand
