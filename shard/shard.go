@@ -28,9 +28,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -182,7 +184,11 @@ func Join(ctx context.Context, p Parts, env training.Env) (*training.Result, err
 	}
 	defer j.close()
 	env.Join = &j.join
-	return training.Run(ctx, j.options, env)
+	res, err := training.Run(ctx, j.options, env)
+	if errors.Is(err, learner.ErrTrace) && !errors.Is(err, ErrTraceFile) {
+		err = fmt.Errorf("%s: %w", strings.Join(p.Files, ", "), err)
+	}
+	return res, err
 }
 
 // joining is what Join has read.
@@ -304,9 +310,9 @@ func (r *reader) sameRun(first *reader) error {
 	case a.Seed != b.Seed:
 		return differ("seeds", a.Seed, b.Seed)
 	case !reflect.DeepEqual(asJSON(one), asJSON(other)):
-		return differ("settings", asJSON(one), asJSON(other))
+		return differ("settings", onlyIn(one, other), onlyIn(other, one))
 	case asJSON(a.Options) != asJSON(b.Options):
-		return differ("options", asJSON(a.Options), asJSON(b.Options))
+		return differ("options", onlyIn(a.Options, b.Options), onlyIn(b.Options, a.Options))
 	case r.total.Examples != first.total.Examples:
 		return differ("numbers of examples", r.total.Examples, first.total.Examples)
 	case r.total.Sum != first.total.Sum:
@@ -322,6 +328,20 @@ func asJSON(v any) string {
 		return err.Error()
 	}
 	return string(text)
+}
+
+// onlyIn are the fields of a struct, in JSON, that the other one has not, or has otherwise.
+func onlyIn(v, other any) string {
+	var a, b map[string]any
+	if json.Unmarshal([]byte(asJSON(v)), &a) != nil ||
+		json.Unmarshal([]byte(asJSON(other)), &b) != nil {
+		return asJSON(v)
+	}
+	maps.DeleteFunc(a, func(name string, x any) bool {
+		y, is := b[name]
+		return is && reflect.DeepEqual(x, y)
+	})
+	return asJSON(a)
 }
 
 // wholeOf returns the settings of the ensemble that the part is of.

@@ -190,6 +190,9 @@ func dataError(err error, kept string) error {
 		next = upper(kept) + ". Formats and how to name one: halfspace help formats."
 	case errors.Is(err, dataset.ErrEmpty):
 		next = upper(kept) + ". Check that this is the file you mean."
+		if !errors.As(err, &row) { // a part of the rows
+			next = upper(kept) + ". Cut the rows into fewer parts; unpack what is compressed."
+		}
 	case errors.Is(err, dataset.ErrTruncated):
 		next = upper(kept) + ". Get the file again; this copy is not whole."
 	case errors.As(err, &path) && path.Op == "write":

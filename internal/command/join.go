@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
@@ -53,9 +56,29 @@ func (j *joiner) join(cmd *cobra.Command, to string, models []string) (*Merged, 
 		Files: j.data, Model: to, Threads: j.machine.threads, MemBudget: training.Bytes(j.memory)},
 		training.Env{Machine: thisMachine(int64(j.memory))})
 	if err != nil {
-		return nil, traceError(err)
+		return nil, joinError(to, err)
 	}
 	return Joined(res, models), nil
+}
+
+// joinError gives an error of shard.Join, of what was to be written there, its exit code and next
+// step.
+func joinError(to string, err error) error {
+	switch e := (*training.Error)(nil); {
+	case errors.As(err, &e) && e.Kind == training.ErrSave:
+		return saveError(to, "nothing was saved", e.Err)
+	case slices.ContainsFunc([]error{model.ErrForeign, model.ErrTruncated, model.ErrDamaged,
+		model.ErrNewer, model.ErrNotFinite}, func(of error) bool { return errors.Is(err, of) }):
+		return modelError("", err)
+	case errors.Is(err, dataset.ErrBadRow):
+		return &fail{codeData, err, "Nothing was written. Name with --data what all parts have " +
+			"learned, in its order."}
+	}
+	told := traceError(err)
+	if f := (*fail)(nil); errors.As(told, &f) {
+		return told
+	}
+	return dataError(err, "nothing was written")
 }
 
 // traceError gives an error of package shard its exit code and next step.

@@ -17,6 +17,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -281,7 +282,14 @@ func stateOf(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return name, os.MkdirAll(name, 0o777)
+	if err := os.MkdirAll(name, 0o777); err != nil {
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = fmt.Errorf("%s: %w", path.Path, path.Err)
+		}
+		return "", &command.Failure{Code: 1, Text: "the state: " + err.Error(),
+			Next: "Name a folder for it that all workers can write."}
+	}
+	return name, nil
 }
 
 // keyOf is the name of the piece's folder: of all that decides what comes of it. Of files these are

@@ -492,3 +492,14 @@ func TestChanged(t *testing.T) {
 		t.Error("changed before: the same model")
 	}
 }
+
+// TestStateWrong: what can't be the folder of state is refused before anything begins.
+func TestStateWrong(t *testing.T) {
+	dir := t.TempDir()
+	o := options(t, rows(t, filepath.Join(dir, "rows"), 10, 1))
+	f := (*command.Failure)(nil)
+	if _, err := Cut(command.Parts{Way: "members", Workers: 2, State: filepath.Join(dir, "rows",
+		"x")}, o); !errors.As(err, &f) || f.Code != 1 || !strings.Contains(f.Next, "Name a folder") {
+		t.Errorf("a file: %v", err)
+	}
+}
