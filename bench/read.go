@@ -21,8 +21,9 @@ const readLarge = 64 << 20
 
 // Read measures the parsing of text in memory: on one core Adult and Web (a9a, w8a) as svmlight,
 // plain and packed by gzip, and the first 10,000 images of MNIST as svmlight and csv, beside a Go
-// program's plain way; then 64 MiB of Adult on two threads beside one, by the wall clock. MB/s are
-// of unpacked text. Without a data folder text of the same shapes is generated.
+// program's plain way, and files of Adult in other formats beside its svmlight; then 64 MiB of
+// Adult on two threads beside one, by the wall clock. MB/s are of unpacked text. Without a data
+// folder text of the same shapes is generated.
 func Read(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	cases, adult, err := readingCases(ctx, dataDir)
 	if err != nil {
@@ -36,6 +37,16 @@ func Read(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		}
 		pairs = append(pairs, p)
 	}
+	temp, err := os.MkdirTemp("", "halfspace-read-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	forms, err := readingForms(ctx, temp, adult)
+	if err != nil {
+		return nil, err
+	}
+	pairs = append(pairs, forms...)
 	threads := runtime.GOMAXPROCS(1) // one core: a stream has goroutines of its own
 	out, err := runAll(ctx, pairs, o)
 	runtime.GOMAXPROCS(threads)
@@ -73,10 +84,57 @@ func (c readingCase) pair(ctx context.Context) (pair, error) {
 	return p, err
 }
 
+// readingForms are files of the same rows, four times over, in other formats, which are written
+// into a folder, beside one of svmlight.
+func readingForms(ctx context.Context, dir string, c readingCase) (pairs []pair, err error) {
+	text := filepath.Join(dir, "svmlight")
+	if err := os.WriteFile(text, bytes.Repeat(c.text, 4), 0o600); err != nil {
+		return nil, err
+	}
+	want, err := readFiles(ctx, text)
+	for _, to := range []string{"vw", "ndjson", "csv", "npy", "hsb"} {
+		if err != nil {
+			return nil, err
+		}
+		files := []string{filepath.Join(dir, to)}
+		var rows, labels bytes.Buffer
+		_, err = dataset.Convert(ctx, []string{text}, dataset.Options{},
+			dataset.Conversion{To: to, Out: &rows, Labels: &labels, Folder: dir})
+		if err == nil {
+			err = os.WriteFile(files[0], rows.Bytes(), 0o600)
+		}
+		if err == nil && labels.Len() > 0 {
+			files = append(files, files[0]+".labels")
+			err = os.WriteFile(files[1], labels.Bytes(), 0o600)
+		}
+		got := 0
+		if err == nil {
+			got, err = readFiles(ctx, files...)
+		}
+		if err == nil && got != want {
+			err = fmt.Errorf("bench: %d rows of %s, %d of svmlight", got, to, want)
+		}
+		pairs = append(pairs, pair{name: "read/" + to + "/" + c.name, unit: "ns/example",
+			scale: float64(want), cpu: ProcessTime, peerName: "svmlight",
+			ours: loop(func() { readFiles(ctx, files...) }),
+			peer: loop(func() { readFiles(ctx, text) })})
+	}
+	return pairs, err
+}
+
+// readFiles parses files with one worker, and returns the number of their rows.
+func readFiles(ctx context.Context, files ...string) (rows int, err error) {
+	return readStream(dataset.Open[float32](ctx, files, dataset.Options{Workers: 1, Positive: "1"}))
+}
+
 // readAll parses a text with so many workers, and returns the number of its rows.
 func readAll(ctx context.Context, name string, text []byte, workers int) (rows int, err error) {
-	stream, err := dataset.OpenReader[float32](ctx, name, bytes.NewReader(text),
-		dataset.Options{Workers: workers, Positive: "1"})
+	return readStream(dataset.OpenReader[float32](ctx, name, bytes.NewReader(text),
+		dataset.Options{Workers: workers, Positive: "1"}))
+}
+
+// readStream reads a stream to its end, and returns the number of its rows.
+func readStream(stream *dataset.Stream[float32], err error) (rows int, _ error) {
 	if err != nil {
 		return 0, err
 	}

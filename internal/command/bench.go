@@ -31,8 +31,8 @@ var suites = []suite{
 		bench.MachinePeaks},
 	{"members", "OBPM in memory, draws included: against a naive loop over the members, and two " +
 		"threads against one", onData(bench.Members)},
-	{"read", "parsing text from memory, svmlight, csv and packed by gzip, on one core; a large " +
-		"one on two threads beside one", onData(bench.Read)},
+	{"read", "parsing text from memory, svmlight, csv and packed by gzip, on one core; files of " +
+		"other formats; a large text on two threads beside one", onData(bench.Read)},
 	{"margins", "batch margin learners on sonar: updates on the scores against updates on the " +
 		"weights (needs HALFSPACE_DATA)", onData(bench.Margins)},
 	{"rff", "mapping examples to 1000 random Fourier features: against plain loops, and two " +

@@ -45,12 +45,17 @@ that the file takes rows as they are.
   npz        for numpy.load: arrays of weights, bias, classes and names, or of kept examples
 
 Rows that --normalize unit divides by their length stay so in onnx and npz; elsewhere weights
-without
-a bias of their own give the same labels, and other models are refused. Votes can't be exported.
-What differs from the model is said on stderr.`,
+without a bias of their own give the same labels, and other models are refused. Votes can't be
+exported. What differs from the model is said on stderr.`,
 		Example: `  halfspace export --to text -i a9a.model | head
   halfspace export --to onnx -i a9a.model -o a9a.onnx`,
-		Args: noArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usage("Name the model by -i, and the file by -o: export -i MODEL -o FILE.",
+				"export takes no arguments, got %q", args[0])
+		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !cmd.Flags().Changed("to") {
 				return usage("One of: "+strings.Join(exchange.Targets(), ", ")+".", "no --to")
