@@ -15,7 +15,7 @@ const cacheLine = 64
 // stack grows.
 //
 //go:noinline
-func Aligned[T Float | int16](n int) []T {
+func Aligned[T Float | int8 | int16](n int) []T {
 	s, off := unaligned[T](n)
 	if bytes := len(s) * int(unsafe.Sizeof(s[0])); bytes >= 2*hugePage {
 		memory := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), bytes)
@@ -54,7 +54,7 @@ func LargePages(s []int16, before, n int) int {
 }
 
 // unaligned returns memory for that, and where in it the first element is.
-func unaligned[T Float | int16 | int32](n int) (s []T, off int) {
+func unaligned[T Float | int8 | int16 | int32](n int) (s []T, off int) {
 	size := int(unsafe.Sizeof(T(0)))
 	s = make([]T, n+2*cacheLine/size-1)
 	if rest := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) % cacheLine); rest != 0 {

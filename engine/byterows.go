@@ -185,7 +185,7 @@ func sameBits[T Float](a, b []T) bool {
 }
 
 // bitsOf returns the memory of x.
-func bitsOf[E Float | int16](x []E) []byte {
+func bitsOf[E Float | int8 | int16](x []E) []byte {
 	var zero E
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))),
 		len(x)*int(unsafe.Sizeof(zero)))

@@ -32,7 +32,7 @@ const directBytes = 1 << 20
 // others.
 //
 // Where the weights are small whole numbers they may be kept in int16 ([Lanes.Narrow]), which are
-// exact and take half a row of float32 or less.
+// exact and take half a row of float32 or less, or in int8 ([Lanes.Shrink]).
 //
 // Memory: Members (padded to 64 bytes) weights a feature that has a row, 8 bytes a feature up to
 // the largest seen. Tiles grow one after the other; where they are large, no more than one is there
@@ -53,14 +53,17 @@ type Lanes[T Float] struct {
 }
 
 // LaneTile is a run of members: lane l of feature row r is W[r*Width+l], in the layout of the
-// vecmath.Lanes… kernels. If Int16 is not nil, it has the weights in the place of W.
+// vecmath.Lanes… kernels. If Int16 or Int8 is not nil, it has the weights in the place of W.
 type LaneTile[T Float] struct {
 	W     []T // 64-byte aligned
 	Int16 []int16
-	Peak  int // with Int16: no weight's magnitude is larger
+	Int8  []int8
+	Peak  int // with Int16 or Int8: no weight's magnitude is larger
 	Width int // lanes in a row: Lanes padded to a multiple of 64 bytes; the padding stays zero
 	Lo    int // the first member
 	Lanes int // members
+
+	outgrown bool // int8: the weights don't go back there
 }
 
 // firstRows is the number of rows that Lanes begin with.
@@ -75,7 +78,7 @@ func NewLanes[T Float](members int) *Lanes[T] {
 }
 
 // padded rounds n elements up to a multiple of 64 bytes.
-func padded[T Float | int16](n int) int {
+func padded[T Float | int8 | int16](n int) int {
 	var zero T
 	per := cacheLine / int(unsafe.Sizeof(zero))
 	return (n + per - 1) / per * per
@@ -88,9 +91,12 @@ const largeTile = 16 << 20
 
 // grow makes room for that many rows, cutting the tiles anew where they get too large.
 func (l *Lanes[T]) grow(rows int) {
-	if !l.allInt16() {
-		for i := range l.Tiles {
-			l.Tiles[i].Widen()
+	all := l.allInt16()
+	for i := range l.Tiles {
+		if t := &l.Tiles[i]; all {
+			t.int8ToInt16()
+		} else {
+			t.Widen()
 		}
 	}
 	small, lanes, tiles := l.allInt16(), l.lanesFor(rows, l.elem()), l.Tiles
@@ -308,12 +314,13 @@ func (l *Lanes[T]) Column(dst []T, j int) bool {
 	for i := range l.Tiles {
 		t := &l.Tiles[i]
 		at, to := int(l.row[j])*t.Width, dst[t.Lo:][:t.Lanes]
-		if t.Int16 == nil {
+		switch {
+		case t.Int8 != nil:
+			convert(to, t.Int8[at:])
+		case t.Int16 != nil:
+			convert(to, t.Int16[at:])
+		default:
 			copy(to, t.W[at:])
-			continue
-		}
-		for k, v := range t.Int16[at:][:t.Lanes] {
-			to[k] = T(v)
 		}
 	}
 	return anyBits(dst[:l.members])
@@ -361,7 +368,8 @@ func (l *Lanes[T]) Features() int { return len(l.feature) - 1 }
 func (l *Lanes[T]) Bytes() int64 {
 	n := int64(4 * (cap(l.row) + cap(l.feature)))
 	for i := range l.Tiles {
-		n += int64(len(l.Tiles[i].W))*elemSize[T]() + 2*int64(len(l.Tiles[i].Int16))
+		t := &l.Tiles[i]
+		n += int64(len(t.W))*elemSize[T]() + 2*int64(len(t.Int16)) + int64(len(t.Int8))
 	}
 	return n
 }

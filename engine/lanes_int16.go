@@ -9,11 +9,17 @@ import (
 
 // Weights of [Lanes] in int16. They move as a whole, but for a tile that outgrew int16 while others
 // were worked on: it is in T alone until grow or Widen brings the others after it.
+//
+// Tiles in int16 whose weights are smaller still may go on to int8, each by itself, where the
+// implementation in use has a kernel for those. To all but that kernel they are in int16.
+
+// Small reports whether the weights are in int16, or in int8.
+func (t *LaneTile[T]) Small() bool { return t.Int16 != nil || t.Int8 != nil }
 
 // Int16 reports whether any tile keeps its weights in int16.
 func (l *Lanes[T]) Int16() bool {
 	for i := range l.Tiles {
-		if l.Tiles[i].Int16 != nil {
+		if l.Tiles[i].Small() {
 			return true
 		}
 	}
@@ -23,7 +29,7 @@ func (l *Lanes[T]) Int16() bool {
 // allInt16 reports whether all tiles do.
 func (l *Lanes[T]) allInt16() bool {
 	for i := range l.Tiles {
-		if l.Tiles[i].Int16 == nil {
+		if !l.Tiles[i].Small() {
 			return false
 		}
 	}
@@ -50,8 +56,11 @@ func (l *Lanes[T]) SumRows(dst []float64) bool {
 	clear(dst)
 	dst = dst[:min(len(dst), l.Features())]
 	for i := range l.Tiles {
-		t := &l.Tiles[i]
-		vecmath.AddRowSums(dst, t.Int16[t.Width:], t.Width)
+		if t := &l.Tiles[i]; t.Int8 != nil {
+			vecmath.AddRowSumsInt8(dst, t.Int8[t.Width:], t.Width)
+		} else {
+			vecmath.AddRowSums(dst, t.Int16[t.Width:], t.Width)
+		}
 	}
 	return true
 }
@@ -66,7 +75,7 @@ func (l *Lanes[T]) Narrow() bool {
 	}
 	zero := l.Zero()
 	for i := range l.Tiles {
-		if t := &l.Tiles[i]; t.Int16 != nil || !zero && !t.whole() {
+		if t := &l.Tiles[i]; t.Small() || !zero && !t.whole() {
 			l.KeepFloats()
 			return false
 		}
@@ -86,6 +95,57 @@ func (l *Lanes[T]) Narrow() bool {
 	return true
 }
 
+// Shrink moves tiles from int16 into int8 whose weights are small enough, where that is faster:
+// vecmath.LanesRunInt8 takes examples of up to so many non-zeros. A tile that outgrew int8 stays in
+// int16. Cost: a look at each tile; all weights once, if they move.
+func (l *Lanes[T]) Shrink(nonZeros int) {
+	if !vecmath.RunsInt8() || nonZeros > vecmath.Int8NonZeros(vecmath.Int8Small) {
+		return
+	}
+	for i := range l.Tiles {
+		t := &l.Tiles[i]
+		if t.Int16 == nil || t.outgrown || t.Peak > vecmath.Int8Small {
+			continue
+		}
+		from, width := t.Int16, t.Width
+		rows := len(from) / width
+		t.Width = padded[int8](t.Lanes)
+		t.Int8, t.Int16 = Aligned[int8](rows*t.Width), nil
+		for r := range len(l.feature) {
+			convert(t.Int8[r*t.Width:][:t.Lanes], from[r*width:])
+		}
+		release(2 * int64(len(from)))
+	}
+}
+
+// LeaveInt8 moves the weights of this tile from int8 into int16 for good. Other tiles may be worked
+// on at the same time.
+func (t *LaneTile[T]) LeaveInt8() {
+	t.outgrown = true
+	t.int8ToInt16()
+}
+
+func (t *LaneTile[T]) int8ToInt16() {
+	if t.Int8 == nil {
+		return
+	}
+	from, width := t.Int8, t.Width
+	rows := len(from) / width
+	t.Width = padded[int16](t.Lanes)
+	t.Int16, t.Int8 = Aligned[int16](rows*t.Width), nil
+	for r := range rows {
+		convert(t.Int16[r*t.Width:][:t.Lanes], from[r*width:])
+	}
+	release(int64(len(from)))
+}
+
+// convert sets dst to the first elements of src, which it can hold.
+func convert[D, S Float | int8 | int16](dst []D, src []S) {
+	for k, v := range src[:len(dst)] {
+		dst[k] = D(v)
+	}
+}
+
 // takeWhole sets the weights in int16 to those of the same members in T, of so many rows.
 func (t *LaneTile[T]) takeWhole(from *LaneTile[T], rows int) {
 	for r := range rows {
@@ -101,7 +161,7 @@ func (t *LaneTile[T]) takeWhole(from *LaneTile[T], rows int) {
 // by the speed of memory.
 func (l *Lanes[T]) Zero() bool {
 	for i := range l.Tiles {
-		if t := &l.Tiles[i]; !zeroBits(t.W) || !zeroBits(t.Int16) {
+		if t := &l.Tiles[i]; !zeroBits(t.W) || !zeroBits(t.Int16) || !zeroBits(t.Int8) {
 			return false
 		}
 	}
@@ -110,7 +170,7 @@ func (l *Lanes[T]) Zero() bool {
 
 // zeroBits reports whether all bits are 0. Each byte is compared with the one before it: so the
 // comparison is that of the runtime, some 30 times as fast as element by element.
-func zeroBits[E Float | int16](x []E) bool {
+func zeroBits[E Float | int8 | int16](x []E) bool {
 	b := bitsOf(x)
 	return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1])
 }
@@ -155,17 +215,14 @@ func (l *Lanes[T]) recut() {
 // Widen moves the weights of this tile alone into T and reports whether they were in int16. Other
 // tiles may be worked on at the same time.
 func (t *LaneTile[T]) Widen() bool {
-	if t.Int16 == nil {
+	if t.int8ToInt16(); t.Int16 == nil {
 		return false
 	}
 	width := padded[T](t.Lanes)
 	rows := len(t.Int16) / t.Width
 	t.W = Aligned[T](rows * width)
 	for r := range rows {
-		to := t.W[r*width:][:t.Lanes]
-		for k, v := range t.Int16[r*t.Width:][:t.Lanes] {
-			to[k] = T(v)
-		}
+		convert(t.W[r*width:][:t.Lanes], t.Int16[r*t.Width:])
 	}
 	t.Int16, t.Peak, t.Width = nil, 0, width
 	release(int64(len(t.W)) * elemSize[T]())

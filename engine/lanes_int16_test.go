@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // TestLanesInt16: weights move into int16 and back without a change, whatever the tiles are cut
@@ -81,6 +83,7 @@ func testLanesInt16[T Float](t *testing.T) {
 			}
 		}
 	}
+	testLanesInt8[T](t)
 	for _, v := range []float64{.5, math.MaxInt16, math.MinInt16, 1e30, math.Inf(1), math.NaN(),
 		math.Copysign(0, -1)} {
 		l := NewLanes[T](5)
@@ -93,4 +96,54 @@ func testLanesInt16[T Float](t *testing.T) {
 			t.Error("asked again")
 		}
 	}
+}
+
+// testLanesInt8: tiles of small weights move on into int8, where there is a kernel for it, and come
+// back without a change; those that outgrew it stay away.
+func testLanesInt8[T Float](t *testing.T) {
+	l := NewLanes[T](150)
+	col, got := make([]T, 150), make([]T, 150)
+	for m := range col {
+		col[m] = T(m%60 - 29)
+	}
+	col[140] = 2*vecmath.Int8Small + 1 // in the second tile
+	l.SetColumn(7, col)
+	l.Reach(9)
+	l.Narrow()
+	for range 2 {
+		l.Shrink(vecmath.Int8NonZeros(vecmath.Int8Small) + 1)
+		if l.Tiles[0].Int8 != nil {
+			t.Fatal("in int8 with examples that are too long")
+		}
+		l.Shrink(20)
+		if small := l.Tiles[0].Int8 != nil; small != vecmath.RunsInt8() || l.Tiles[1].Int8 != nil {
+			t.Fatalf("in int8: %v and %v", small, l.Tiles[1].Int8 != nil)
+		}
+		l.Column(got, 7)
+		sums := make([]float64, 9)
+		if !slices.Equal(got, col) || !l.SumRows(sums) || sums[6] != 0 || sums[7] != sum(col) {
+			t.Fatalf("%v, want %v; sums %v", got, col, sums)
+		}
+		if l.grow(l.rows + 1); !l.Int16() || l.Tiles[0].Int8 != nil {
+			t.Fatal("not in int16 after more rows")
+		}
+	}
+	l.Shrink(20)
+	l.Tiles[0].LeaveInt8()
+	if l.Shrink(20); l.Tiles[0].Int8 != nil {
+		t.Error("back in int8")
+	}
+	if l.Widen(); l.Zero() || l.Int16() {
+		t.Error("no weights in floats")
+	}
+	if l.Column(got, 7); !slices.Equal(got, col) {
+		t.Errorf("%v, want %v", got, col)
+	}
+}
+
+func sum[T Float](x []T) (s float64) {
+	for _, v := range x {
+		s += float64(v)
+	}
+	return s
 }

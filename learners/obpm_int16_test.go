@@ -48,7 +48,10 @@ func TestOBPMInt16(t *testing.T) {
 			{"another value", 200, late, .3, 0, 1, true, false},
 			{"another step", 200, ones, .3, 0, 2, false, false},
 			{"large margin", 200, ones, .3, 1 << 15, 1, false, false},
-			{"long", 70, repeated(1500, 45), .9, 32000, 1, true, false}, // weights beyond 20
+			{"long", 70, repeated(1500, 45), .9, 32000, 1, true, false},     // weights beyond 20
+			{"beyond int8", 130, repeated(8, 400), .9, 2000, 1, true, true}, // weights up to 250
+			{"within int8", 70, repeated(8, 400), .9, 400, 1, true, true},
+			{"long for int8", 70, repeated(200, 400), .9, 32000, 1, true, true}, // from 32 on
 			{"too long", 3, repeated(1<<15, 3), .3, 0, 1, false, false},
 		} {
 			t.Run(im.Name+"/"+c.name, func(t *testing.T) {
@@ -101,6 +104,23 @@ func learnInt16(t *testing.T, b *engine.Block[float32], cfg OBPMConfig, env lear
 	}
 	same("rounds after a restart", learnAll(t, again, b, size), learnAll(t, got, b, size))
 	same("states after a restart", stateBytes(t, again.State()), stateBytes(t, got.State()))
+}
+
+// TestOBPMInt8: where int8 has a kernel the weights are there until they outgrow it.
+func TestOBPMInt8(t *testing.T) {
+	b := repeated(8, 400)
+	o := newTestOBPM[float32](t, OBPMConfig{Members: 70, Tau: .9,
+		BaseConfig: &PerceptronConfig{Margin: 2000, Eta: 1}}, learner.Env{Seed: 3})
+	first := b.Slice(0, 50)
+	for i, small := range []bool{true, false} {
+		learnAll(t, o, &first, 20)
+		if got := o.Lanes.Tiles[0].Int8 != nil; got != (small && vecmath.RunsInt8()) {
+			t.Errorf("step %d: in int8: %v", i, got)
+		}
+		if first = *b; !o.Lanes.Int16() {
+			t.Errorf("step %d: not in int16", i)
+		}
+	}
 }
 
 // TestOBPMInt16Sum: where S is not the sum of the members' weights, as a model that was read may

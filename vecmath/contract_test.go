@@ -297,6 +297,10 @@ func TestPanics(t *testing.T) {
 		w := make([]int16, 64)
 		LanesRunInt16(n1, n1, w, width, width, ptr, rows, f, mask, 1, 0, limit, peak)
 	}
+	run8 := func(width int, ptr []int, rows []int32, limit, peak int) {
+		w := make([]int8, 64)
+		LanesRunInt8(n1, n1, w, width, width, ptr, rows, f, mask, 1, 0, limit, peak)
+	}
 	for _, c := range []struct {
 		want string
 		call func()
@@ -370,6 +374,14 @@ func TestPanics(t *testing.T) {
 		{panicLimit, func() { run16(32, []int{0, 1}, i(0), 1, -1) }},
 		{panicLimit, func() { run16(32, []int{0, 1}, i(0), math.MaxInt16, 0) }},
 		{panicLimit, func() { run16(32, []int{0, 2}, i(0, 1), math.MaxInt16/2, 0) }},
+		{panicWidth, func() { run8(32, []int{0, 1}, i(0), 1, 0) }},
+		{panicWidth, func() { run8(192, []int{0, 1}, i(0), 1, 0) }},
+		{panicShort, func() { run8(64, []int{0, 3}, i(0, 1), 1, 0) }},
+		{panicLimit, func() { run8(64, []int{0, 1}, i(0), 1, 2) }},
+		{panicLimit, func() { run8(64, []int{0, 1}, i(0), Int8Limit+1, 0) }},
+		{panicLimit, func() { run8(64, []int{0, 128}, make([]int32, 128), Int8Limit, 0) }},
+		{panicWidth, func() { AddRowSumsInt8(d, make([]int8, 32), 32) }},
+		{panicShort, func() { AddRowSumsInt8(d[:1], make([]int8, 32), 64) }},
 		{panicWidth, func() { ActiveScore(f[:1], f, -1, i(0), f, nil) }},
 		{panicLane, func() { ActiveScore(f[:1], f, -1, nil, f, i(0)) }},
 		{panicIndex, func() { SparseDotUnchecked(trusted.Indices{}, i(1, 32), f, f) }},
@@ -455,6 +467,12 @@ func indexKernels() []withIndices {
 			LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.used, o.ptr, o.idx, o.z, o.mask,
 				o.stride, 0, o.limit, o.peak)
 		}},
+		{"LanesRunInt8", makeRunInt8[float32], idx, func(o *operands[float32]) int {
+			return len(o.int8s) / o.n
+		}, func(o *operands[float32]) {
+			LanesRunInt8(o.lanes, o.int32s, o.int8s, o.n, o.used, o.ptr, o.idx, o.z, o.mask,
+				o.stride, 0, o.limit, o.peak)
+		}},
 		{"ActiveScore rows", makeActive[float32], idx, rows,
 			func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
 		{"ActiveScore lanes", makeActive[float32], lanes, width,
@@ -474,7 +492,7 @@ func TestOutside(t *testing.T) {
 			for n := range 80 {
 				o := k.make(newGenerator[float32](n, 0, nil), n)
 				list := k.indices(o)
-				if len(o.y)+len(o.int16s) == 0 {
+				if len(o.y)+len(o.int16s)+len(o.int8s) == 0 {
 					continue
 				}
 				for at, good := range list {

@@ -98,19 +98,26 @@ func LanesRunInt16Unchecked[T Float](_ trusted.Indices, counts, sums []int32, w 
 // lanesRunInt16Plain is the reference of LanesRunInt16.
 func lanesRunInt16Plain[T Float](counts, sums *int32, w *int16, nw, width int, ptr *int, n int,
 	rows *int32, y *T, seen *uint64, stride, margin, limit, peak, _ int) (done, newPeak int) {
+	return lanesRunWhole(counts, sums, unsafe.Slice(w, nw), width, ptr, n, rows, unsafe.Pointer(y),
+		int(unsafe.Sizeof(*y)), seen, stride, margin, limit, peak)
+}
+
+// lanesRunWhole is the reference of LanesRunInt8 and LanesRunInt16, of labels of ysize bytes.
+func lanesRunWhole[E int8 | int16](counts, sums *int32, weights []E, width int, ptr *int, n int,
+	rows *int32, y unsafe.Pointer, ysize int, seen *uint64, stride, margin, limit, peak int) (
+	done, newPeak int) {
 	var (
 		scores  [MaxRunWidth]int16
-		labels  = unsafe.Slice(y, n)
 		ends    = unsafe.Slice(ptr, n+1)
 		words   = MaskWords(width)
 		all     = unsafe.Slice(seen, (n-1)*stride+words)
 		allRows = unsafe.Slice(rows, ends[n]-ends[0])
-		weights = unsafe.Slice(w, nw)
 		tally   = unsafe.Slice(counts, n)
 	)
 	for e := range tally {
 		of, step := allRows[ends[e]-ends[0]:ends[e+1]-ends[0]], int16(1)
-		if labels[e] < 0 {
+		label := unsafe.Add(y, e*ysize)
+		if ysize == 4 && *(*float32)(label) < 0 || ysize == 8 && *(*float64)(label) < 0 {
 			step = -1
 		}
 		s := scores[:width]
@@ -118,7 +125,7 @@ func lanesRunInt16Plain[T Float](counts, sums *int32, w *int16, nw, width int, p
 		for _, r := range of {
 			row := weights[int(r)*width:][:width]
 			for l, v := range row {
-				s[l] += v
+				s[l] += int16(v)
 			}
 		}
 		var sum int32
@@ -136,7 +143,7 @@ func lanesRunInt16Plain[T Float](counts, sums *int32, w *int16, nw, width int, p
 				tally[e]++
 				for _, r := range of {
 					v := &weights[int(r)*width+l]
-					*v += step
+					*v += E(step)
 					peak = max(peak, int(*v), -int(*v))
 				}
 			}

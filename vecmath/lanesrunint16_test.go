@@ -1,6 +1,7 @@
 package vecmath
 
 import (
+	"math"
 	"slices"
 	"testing"
 )
@@ -57,6 +58,48 @@ func testInt16AsFloats[T Float](t *testing.T) {
 	if ended < 20 || large < 20 {
 		t.Errorf("%d runs ended early, %d had large weights", ended, large)
 	}
+}
+
+// LanesRunInt8 does what LanesRunInt16 does with the same weights, and needs no more than its limit
+// allows: four weights of Int8Small fit a byte, and two of Int8Limit.
+func TestInt8AsInt16(t *testing.T) {
+	if 4*Int8Small > math.MaxInt8 || 2*Int8Limit > math.MaxInt8 {
+		t.Error("sums of weights leave int8")
+	}
+	forEachImpl(t, func(t *testing.T, _ Impl) {
+		ended := 0
+		for n := range 200 {
+			for mode := range valueModes {
+				o := makeRunInt8(newGenerator[float32](n, mode, nil), n)
+				w := make([]int16, len(o.int8s))
+				for i, v := range o.int8s {
+					w[i] = int16(v)
+				}
+				counts, sums := slices.Clone(o.lanes), slices.Clone(o.int32s)
+				margin := int16(o.words[0])
+				done, peak := LanesRunInt8(o.lanes, o.int32s, o.int8s, o.n, o.used, o.ptr, o.idx,
+					o.z, o.mask, o.stride, margin, o.limit, o.peak)
+				done16, peak16 := LanesRunInt16(counts, sums, w, o.n, o.used, o.ptr, o.idx, o.z,
+					o.mask, o.stride, margin, o.limit, o.peak)
+				if done != done16 || peak != peak16 || !slices.Equal(o.lanes, counts) ||
+					!slices.Equal(o.int32s, sums) {
+					t.Fatalf("size %d: %d done, peak %d, counts %d, sums %d; in int16 %d, %d, %d, %d",
+						n, done, peak, o.lanes, o.int32s, done16, peak16, counts, sums)
+				}
+				for i, v := range o.int8s {
+					if int16(v) != w[i] {
+						t.Fatalf("size %d: weight %d is %d, in int16 %d", n, i, v, w[i])
+					}
+				}
+				if done < len(counts) {
+					ended++
+				}
+			}
+		}
+		if ended < 20 {
+			t.Errorf("%d runs ended early", ended)
+		}
+	})
 }
 
 // AllOnes sees every element.

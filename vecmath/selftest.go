@@ -72,9 +72,10 @@ type operands[T Float] struct {
 	stride     int // of the masks of a run
 	used       int // lanes of the width
 	int16s     []int16
+	int8s      []int8
 	int32s     []int32 // sums of the lanes' scores, or of members' weights
 	products   []int32
-	limit      int // of int16s
+	limit      int // of int16s or int8s
 	val        []int16
 	counts     []int16
 	past       PastExamples
@@ -128,6 +129,10 @@ func kernelTable[T Float]() []kernel[T] {
 		}},
 		{"lanesRunInt16", makeRunInt16[T], func(o *operands[T]) {
 			o.done, o.peak = LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.used, o.ptr,
+				o.idx, o.z, o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
+		}},
+		{"lanesRunInt8", makeRunInt8[T], func(o *operands[T]) {
+			o.done, o.peak = LanesRunInt8(o.lanes, o.int32s, o.int8s, o.n, o.used, o.ptr,
 				o.idx, o.z, o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
 		}},
 		{"classesRun", makeClasses[T], func(o *operands[T]) {
@@ -205,6 +210,9 @@ func kernelTable[T Float]() []kernel[T] {
 			}},
 			kernel[T]{"addRowSums", makeRowSums[T], func(o *operands[T]) {
 				AddRowSums(as64(o.y), o.int16s, o.n)
+			}},
+			kernel[T]{"addRowSumsInt8", makeRowSumsInt8[T], func(o *operands[T]) {
+				AddRowSumsInt8(as64(o.y), o.int8s, o.n)
 			}},
 			kernel[T]{"powersAlong", makePowers[T], func(o *operands[T]) {
 				var s PowerSums
@@ -454,16 +462,33 @@ func (g *generator[T]) examples(n, width int) *operands[T] {
 // makeRunInt16: makeRun in int16, with limits so small that some runs end early, and so large that
 // sums come near the ends of int16.
 func makeRunInt16[T Float](g *generator[T], n int) *operands[T] {
-	width := (1 + n%(MaxRunWidth/Int16Unit)) * Int16Unit
+	return g.wholeRun(n, Int16Unit, func(longest int) int { return math.MaxInt16/longest - 1 })
+}
+
+// makeRunInt8: makeRunInt16 in int8, with any limit.
+func makeRunInt8[T Float](g *generator[T], n int) *operands[T] {
+	o := g.wholeRun(n, Int8Unit, func(int) int {
+		return [...]int{Int8Limit, Int8Small, Int8Small + 1, g.rng.IntN(Int8Limit)}[g.rng.IntN(4)]
+	})
+	o.int8s = take[int8](g.place, len(o.int16s))
+	for i, v := range o.int16s {
+		o.int8s[i] = int8(v)
+	}
+	o.int16s = nil
+	return o
+}
+
+func (g *generator[T]) wholeRun(n, unit int, limit func(longest int) int) *operands[T] {
+	width := (1 + n%(MaxRunWidth/unit)) * unit
 	o, nnz, longest := g.examples(n, width), 0, 1
 	for e := range o.z {
 		longest = max(longest, o.ptr[e+1]-o.ptr[e])
 	}
 	nnz = o.ptr[len(o.z)] - o.ptr[0]
 	g.indices(o, nnz)
-	o.n, o.limit, o.used = width, math.MaxInt16/longest-1, width
+	o.n, o.limit, o.used = width, limit(longest), width
 	if n%3 != 0 {
-		o.used = width - g.rng.IntN(Int16Unit)
+		o.used = width - g.rng.IntN(unit)
 	}
 	for e := range o.z { // who is not there sees nothing
 		for l := o.used; l < width; l++ {
@@ -852,6 +877,17 @@ func (g *generator[T]) floats(n int) []T {
 }
 
 // take lays a slice out by place, or on the heap.
+// makeRowSumsInt8: makeRowSums in int8.
+func makeRowSumsInt8[T Float](g *generator[T], n int) *operands[T] {
+	o := makeRowSums(g, n)
+	o.n, o.int16s = n%(MaxRunWidth/Int8Unit+1)*Int8Unit, nil
+	o.int8s = take[int8](g.place, len(o.y)*o.n)
+	for i := range o.int8s {
+		o.int8s[i] = [...]int8{int8(g.word()), math.MaxInt8, math.MinInt8}[g.mode%3]
+	}
+	return o
+}
+
 func take[E any](place func(n, size int) unsafe.Pointer, n int) []E {
 	if place == nil {
 		return make([]E, n)
@@ -866,6 +902,7 @@ func (o *operands[T]) clone() *operands[T] {
 	c.x, c.y, c.z, c.d = slices.Clone(o.x), slices.Clone(o.y), slices.Clone(o.z), slices.Clone(o.d)
 	c.idx, c.lanes, c.mask = slices.Clone(o.idx), slices.Clone(o.lanes), slices.Clone(o.mask)
 	c.ptr, c.int16s = slices.Clone(o.ptr), slices.Clone(o.int16s)
+	c.int8s = slices.Clone(o.int8s)
 	c.int32s, c.products = slices.Clone(o.int32s), slices.Clone(o.products)
 	c.val, c.counts = slices.Clone(o.val), slices.Clone(o.counts)
 	c.past = PastExamples{slices.Clone(o.past.Ptr), slices.Clone(o.past.Slots),
@@ -895,6 +932,8 @@ func (o *operands[T]) diff(want *operands[T]) string {
 	case o.done != want.done || o.peak != want.peak || !slices.Equal(o.int16s, want.int16s):
 		return fmt.Sprintf("%d examples done, peak %d, want %d and %d; weights %d, want %d", o.done,
 			o.peak, want.done, want.peak, o.int16s, want.int16s)
+	case !slices.Equal(o.int8s, want.int8s):
+		return fmt.Sprintf("weights %d, want %d", o.int8s, want.int8s)
 	case !slices.Equal(o.int32s, want.int32s):
 		return fmt.Sprintf("sums %d, want %d", o.int32s, want.int32s)
 	case !slices.Equal(o.products, want.products):

@@ -192,12 +192,16 @@ func AddRowSums(dst []float64, w []int16, width int) {
 
 // addRowSumsPlain is the reference of AddRowSums.
 func addRowSumsPlain(dst *float64, w *int16, width, n int) {
-	all := unsafe.Slice(w, n*width)
-	for r := range unsafe.Slice(dst, n) {
+	addRowSumsWhole(unsafe.Slice(dst, n), unsafe.Slice(w, n*width), width)
+}
+
+// addRowSumsWhole is the reference of AddRowSums and AddRowSumsInt8.
+func addRowSumsWhole[E int8 | int16](dst []float64, w []E, width int) {
+	for r := range dst {
 		var sum int32
-		for _, v := range all[r*width:][:width] {
+		for _, v := range w[r*width:][:width] {
 			sum += int32(v)
 		}
-		unsafe.Slice(dst, n)[r] += float64(sum)
+		dst[r] += float64(sum)
 	}
 }

@@ -1277,3 +1277,104 @@ row:
 	VZEROUPPER
 	RET
 #undef PASTSUM
+
+// int8Tails has at k, in words of 8 bytes from its middle on, all ones where k is below 0.
+DATA int8Tails<>+0(SB)/8, $-1
+DATA int8Tails<>+8(SB)/8, $-1
+DATA int8Tails<>+16(SB)/8, $-1
+DATA int8Tails<>+24(SB)/8, $-1
+DATA int8Tails<>+32(SB)/8, $0
+DATA int8Tails<>+40(SB)/8, $0
+DATA int8Tails<>+48(SB)/8, $0
+DATA int8Tails<>+56(SB)/8, $0
+GLOBL int8Tails<>(SB), RODATA|NOPTR, $64
+
+// func lanesRunInt8AVX512(counts, sums *int32, w *int8, width int, ptr *int, n int, rows *int32, y *byte,
+// ysize int, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+TEXT ·lanesRunInt8AVX512(SB), NOSPLIT, $0-128
+	MOVQ         counts+0(FP), R15
+	MOVQ         sums+8(FP), R8
+	SUBQ         R15, R8
+	KMOVQ        R8, K5
+	MOVQ         w+16(FP), SI
+	MOVQ         ptr+32(FP), DI
+	MOVQ         n+40(FP), DX
+	MOVQ         rows+48(FP), R10
+	MOVQ         y+56(FP), R9
+	ADDQ         ysize+64(FP), R9
+	MOVQ         seen+72(FP), BX
+	MOVQ         margin+88(FP), R8
+	VPBROADCASTW R8, Z29
+	MOVQ         limit+96(FP), R8
+	VPBROADCASTB R8, Z28
+	MOVQ         peak+104(FP), R8
+	VPBROADCASTB R8, Z27
+#define CMPWIDTH(x) \
+	CMPQ width+24(FP), x
+#define MULWIDTH(r) \
+	IMULQ width+24(FP), r
+#define CMPLIMIT(x) \
+	CMPQ limit+96(FP), x
+#define LOADTILE(r) \
+	MOVQ w+16(FP), r
+#define LOADSTRIDE(r) \
+	MOVQ stride+80(FP), r
+#define NEXTLABEL \
+	ADDQ ysize+64(FP), R9
+#include "lanesrunint8_avx512.h"
+#undef LOADTILE
+#undef LOADSTRIDE
+#undef CMPWIDTH
+#undef MULWIDTH
+#undef CMPLIMIT
+#undef NEXTLABEL
+	MOVQ         n+40(FP), CX
+	SUBQ         DX, CX
+	MOVQ         CX, done+112(FP)
+	MOVQ         AX, newPeak+120(FP)
+	VZEROUPPER
+	RET
+
+// func addRowSumsInt8AVX512(dst *float64, w *int8, width, n int)
+// DI = dst, SI = the row, R9 = width, DX = rows left, R8 = what the flipped signs add to a row: bytes
+// are summed without a sign, with 128 more each.
+TEXT ·addRowSumsInt8AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         w+8(FP), SI
+	MOVQ         width+16(FP), R9
+	MOVQ         n+24(FP), DX
+	MOVL         $0x80808080, AX
+	VPBROADCASTD AX, Z6
+	VPXORQ       Z7, Z7, Z7
+	MOVQ         R9, R8
+	SHLQ         $7, R8
+	NEGQ         R8
+
+row:
+	VPXORQ  (SI), Z6, Z0
+	VPSADBW Z7, Z0, Z0
+	CMPQ    R9, $64
+	JEQ     sum
+	VPXORQ  64(SI), Z6, Z1
+	VPSADBW Z7, Z1, Z1
+	VPADDQ  Z1, Z0, Z0
+
+sum:
+	VEXTRACTI64X4 $1, Z0, Y1
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $1, Y0, X1
+	VPADDQ        X1, X0, X0
+	VPSHUFD       $0x4E, X0, X1
+	VPADDQ        X1, X0, X0
+	VMOVQ         X0, AX
+	ADDQ          R8, AX
+	VXORPS        X2, X2, X2
+	VCVTSI2SDQ    AX, X2, X2
+	VADDSD        (DI), X2, X2
+	VMOVSD        X2, (DI)
+	ADDQ          $8, DI
+	ADDQ          R9, SI
+	DECQ          DX
+	JNE           row
+	VZEROUPPER
+	RET

@@ -309,6 +309,14 @@ func lanesRunInt16[T Float](counts, sums *int32, w *int16, nw, width int, ptr *i
 	return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak, lanes)
 }
 
+func lanesRunInt8(counts, sums *int32, w *int8, nw, width int, ptr *int, n int, rows *int32, y *byte, ysize int, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
+	switch active {
+	case AVX512:
+		return lanesRunInt8AVX512(counts, sums, w, width, ptr, n, rows, y, ysize, seen, stride, margin, limit, peak)
+	}
+	return lanesRunInt8Plain(counts, sums, w, nw, width, ptr, n, rows, y, ysize, seen, stride, margin, limit, peak)
+}
+
 func classesRun(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int {
 	switch active {
 	case AVX512:
@@ -368,6 +376,15 @@ func addRowSums(dst *float64, w *int16, width, n int) {
 	} else {
 		addRowSumsAVX2(dst, w, width, n)
 	}
+}
+
+func addRowSumsInt8(dst *float64, w *int8, width, n int) {
+	switch active {
+	case AVX512:
+		addRowSumsInt8AVX512(dst, w, width, n)
+		return
+	}
+	addRowSumsInt8Plain(dst, w, width, n)
 }
 
 // AVX-512's gathers gain nothing over AVX2.

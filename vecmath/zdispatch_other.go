@@ -82,6 +82,10 @@ func lanesRunInt16[T Float](counts, sums *int32, w *int16, nw, width int, ptr *i
 	return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak, lanes)
 }
 
+func lanesRunInt8(counts, sums *int32, w *int8, nw, width int, ptr *int, n int, rows *int32, y *byte, ysize int, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
+	return lanesRunInt8Plain(counts, sums, w, nw, width, ptr, n, rows, y, ysize, seen, stride, margin, limit, peak)
+}
+
 func classesRun(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int {
 	return classesRunPlain(counts, w, ptr, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
 }
@@ -104,6 +108,10 @@ func sparseOnesAddRun(w *float64, nw int, a *float64, ptr *int, n int, idx *int3
 
 func addRowSums(dst *float64, w *int16, width, n int) {
 	addRowSumsPlain(dst, w, width, n)
+}
+
+func addRowSumsInt8(dst *float64, w *int8, width, n int) {
+	addRowSumsInt8Plain(dst, w, width, n)
 }
 
 func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {

@@ -191,6 +191,12 @@ func lanesRunInt16AVX2F32(counts, sums *int32, w *int16, width int, ptr *int, n 
 //go:noescape
 func lanesRunInt16AVX2F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 
+// lanesRunInt8 takes widths of 64 and 128 lanes, one example at least, and labels of ysize
+// bytes each, of which it looks at the sign alone.
+//
+//go:noescape
+func lanesRunInt8AVX512(counts, sums *int32, w *int8, width int, ptr *int, n int, rows *int32, y *byte, ysize int, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+
 // classesRun takes one example at least.
 //
 //go:noescape
@@ -230,6 +236,11 @@ func sparseOnesAddRunAVX2(w, a *float64, ptr *int, n int, idx *int32)
 //
 //go:noescape
 func addRowSumsAVX2(dst *float64, w *int16, width, n int)
+
+// addRowSumsInt8 takes widths of 64 and 128 lanes, and one row at least.
+//
+//go:noescape
+func addRowSumsInt8AVX512(dst *float64, w *int8, width, n int)
 
 //go:noescape
 func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)

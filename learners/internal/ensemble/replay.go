@@ -36,7 +36,7 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 // are all that the members computed, or returns false. Where those went through them in int16, S.x
 // is the sum of their scores, in whole numbers: S needs no product of its own. Where S went through
 // the run beside them nothing is left to be done. The slices, one element an example, are used
-// again.
+// again. Where S is added to behind the run, as it may be without Ensemble.Lengths, a says nothing.
 func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok bool) {
 	r := &o.LearnRun
 	if !r.short || r.B.Dense() {
@@ -56,7 +56,9 @@ func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok
 	if r.sumLater && !inInt16 { // S is needed
 		r.addUpTo(lo)
 	}
-	o.coefsOf(a, lo)
+	if !r.sumLater {
+		o.coefsOf(a, lo)
+	}
 	ptr := r.B.Ptr[lo : hi+1]
 	from, to := ptr[0], ptr[hi-lo]
 	if !inInt16 {
@@ -96,28 +98,45 @@ func (o *Ensemble[T]) coefsOf(a []float64, lo int) {
 	}
 }
 
-// sumRow is how many non-zeros of examples take as long to be added to S, where half of the
-// examples update a member, as the sum of a row of a tile, of 128 weights in int16. Where few
-// features have rows the sums of all, once a run, take less: of runs of 256 examples and 100
-// members 1 ns an example instead of 8 for Adult's 124 features, but with 300 features, of w8a, 3
-// instead of 2. AMD EPYC (Zen 4), 2026-11-23.
-const sumRow = 12
+// sumRow is how many non-zeros of examples that update a member take as long to be added to S as
+// the sum of a row of a tile, of 128 weights in int16. Where few features have rows the sums of
+// all, once a run, take less: of runs of 256 examples and 100 members 1 ns an example instead of 8
+// for Adult's 124 features, where half update a member, but 3 instead of 0.3 for the 300 of w8a,
+// where one in a hundred does. AMD EPYC (Zen 4), 2026-11-23.
+const sumRow = 6
 
-// sumUp makes S the sums of the members' weights, in the place of adding the run's examples: what
-// S is where weights are whole numbers, which are exact.
+// sumsRows reports whether the sums of all rows take less than so many non-zeros of examples that
+// update a member.
+func (r *MemberRun[T]) sumsRows(nonZeros int) bool {
+	l := r.Owner.Lanes
+	return l.Direct() && l.Features()*len(l.Tiles)*sumRow < nonZeros
+}
+
+// sumUp adds the run's examples to S, or makes it the sums of the members' weights: what S is where
+// weights are whole numbers, which are exact.
 func (r *MemberRun[T]) sumUp() {
-	o := r.Owner
-	if !o.Lanes.SumRows(o.sum) {
-		r.addUpTo(r.B.Len())
+	n, updated := r.pace.ends(), 0
+	for _, c := range r.counts[:n] {
+		updated += int(min(c, 1))
+	}
+	nonZeros := r.B.Ptr[n] - r.B.Ptr[0]
+	if !r.sumsRows(nonZeros*updated/max(n, 1)) || !r.Owner.Lanes.SumRows(r.Owner.sum) {
+		r.addUpTo(n)
 	}
 	r.sumLater = false
 }
 
-// addUpTo adds the run's examples before n to S, which were to be added later.
+// addUpTo adds the run's examples before n to S, which were to be added later: one by one, as most
+// update no member where this is the way.
 func (r *MemberRun[T]) addUpTo(n int) {
-	o, a := r.Owner, make([]float64, n) // a tile outgrows int16 once
-	o.coefsOf(a, 0)
-	vecmath.SparseOnesAddRunUnchecked(trusted.Indices{}, o.sum, a, r.B.Ptr[:n+1],
-		r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]])
+	o, ptr := r.Owner, r.B.Ptr
+	for e, c := range r.counts[:n] {
+		if c != 0 {
+			var a [1]float64
+			o.coefsOf(a[:], e)
+			vecmath.SparseOnesAddRunUnchecked(trusted.Indices{}, o.sum, a[:], ptr[e:e+2],
+				r.B.Idx[ptr[e]:ptr[e+1]])
+		}
+	}
 	r.sumLater = false
 }

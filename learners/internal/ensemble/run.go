@@ -29,7 +29,7 @@ type MemberRun[T learner.Float] struct {
 	found          []int32         // sparse: memory for rows that had to be looked up
 	ones           bool            // sparse: all values are 1
 	weighted       bool            // some weight is not 1
-	limit          int             // sparse: of weights in int16
+	limit, longest int             // sparse: of weights in int16; non-zeros of an example, most
 	sumLater       bool            // sparse: S is that of the weights behind the run
 	summed         bool            // sparse: S has gone through the run beside the members
 	scores, coefs  []float64       // of S, [example]: of the examples that ReplayRun is at

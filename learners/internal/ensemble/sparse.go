@@ -57,7 +57,6 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	idx := r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]]
 	if r.firstRow = 0; lanes.Direct() && r.B.Dim <= lanes.Features() {
 		r.rows, r.firstRow = idx, 1
-		r.sumLater = r.ones && lanes.Features()*len(lanes.Tiles)*sumRow < len(idx)
 	} else {
 		r.found = slices.Grow(r.found[:0], len(idx))[:len(idx)]
 		r.rows = r.found
@@ -66,6 +65,8 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 			r.Parts = len(lanes.Tiles)
 		}
 	}
+	// Where others follow beside the members, S is theirs to add to unless that is much work.
+	r.sumLater = r.ones && !r.Owner.Lengths && (r.pace.pieces == 1 || r.sumsRows(len(idx)))
 	r.prepare(0)
 }
 
@@ -104,7 +105,8 @@ func (r *MemberRun[T]) chooseType() {
 		for e, p := range ptr[:n] {
 			longest = max(longest, ptr[e+1]-p)
 		}
-		r.limit = math.MaxInt16/max(longest, 1) - 1
+		r.limit, r.longest = math.MaxInt16/max(longest, 1)-1, longest
+		lanes.Shrink(longest)
 	}
 }
 
@@ -121,6 +123,9 @@ func (r *MemberRun[T]) unit() bool {
 // in T then.
 func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 	t, n, done := &r.Owner.Lanes.Tiles[p], r.pace.n, 0
+	if lo = r.int8Part(p, lo, hi, seen); lo == hi {
+		return hi
+	}
 	if t.Peak <= r.limit {
 		// Scores are whole numbers, too: y s <= margin is as good with the largest one below.
 		margin := int16(math.Floor(float64(r.Owner.Stepper.margin)))
@@ -135,6 +140,28 @@ func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 		lower(&r.pace.inInt16, lo+done)
 	}
 	return lo + done
+}
+
+// int8Part is int16Part for weights in int8. Those of a tile that outgrew it are in int16 then.
+func (r *MemberRun[T]) int8Part(p, lo, hi int, seen []uint64) int {
+	t, n := &r.Owner.Lanes.Tiles[p], r.pace.n
+	margin := int16(math.Floor(float64(r.Owner.Stepper.margin)))
+	for lo < hi && t.Int8 != nil {
+		limit := vecmath.Int8Small
+		if t.Peak > limit {
+			limit = vecmath.Int8Limit
+		}
+		if t.Peak > limit || r.longest > vecmath.Int8NonZeros(limit) {
+			t.LeaveInt8()
+			break
+		}
+		stride, from, done := r.Owner.words, r.B.Ptr[lo]-r.B.Ptr[0], 0
+		done, t.Peak = vecmath.LanesRunInt8Unchecked(trusted.Indices{}, r.counts[p*n:][lo:hi],
+			r.sums[p*n:][lo:hi], t.Int8[r.firstRow*t.Width:], t.Width, r.B.Ptr[lo:hi+1],
+			r.rows[from:], r.B.Y[lo:hi], seen[lo*stride:], stride, margin, limit, t.Peak)
+		lo += done
+	}
+	return lo
 }
 
 // sumIsTheirs reports whether S is the sum of the members' weights, without which scores of S are
@@ -163,7 +190,7 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 	n, t := r.pace.n, &r.Owner.Lanes.Tiles[p]
 	// Tiles begin at whole words of the mask, so that a tile's part of it is a slice.
 	seen := r.mask[t.Lo/64:]
-	if t.Int16 != nil {
+	if t.Small() {
 		if lo = r.int16Part(p, lo, hi, seen); lo == hi {
 			return
 		}

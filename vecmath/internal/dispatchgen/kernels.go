@@ -156,6 +156,18 @@ var kernels = []kernel{
 			"example at least, and no bit of seen beyond the lanes in use.",
 	},
 	{
+		name: "lanesRunInt8",
+		params: "counts, sums *int32, w *int8, nw, width int, ptr *int, n int, rows *int32, " +
+			"y *byte, ysize int, seen *uint64, stride, margin, limit, peak int",
+		result: "(done, newPeak int)",
+		asm:    "counts sums w width ptr n rows y ysize seen stride margin limit peak",
+		plain: "return lanesRunInt8Plain(counts, sums, w, nw, width, ptr, n, rows, y, ysize, " +
+			"seen, stride, margin, limit, peak)",
+		forms: "AVX512",
+		stubs: "takes widths of 64 and 128 lanes, one example at least, and labels of ysize\n" +
+			"bytes each, of which it looks at the sign alone.",
+	},
+	{
 		name: "classesRun",
 		params: "counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, " +
 			"coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, " +
@@ -199,6 +211,12 @@ var kernels = []kernel{
 		plain: "addRowSumsPlain(dst, w, width, n)",
 		forms: "amd64=AVX2 NEON",
 		stubs: "takes widths of 32 to MaxRunWidth lanes, and one row at least.",
+	},
+	{
+		name: "addRowSumsInt8", params: "dst *float64, w *int8, width, n int",
+		plain: "addRowSumsInt8Plain(dst, w, width, n)",
+		forms: "AVX512",
+		stubs: "takes widths of 64 and 128 lanes, and one row at least.",
 	},
 	{
 		name:    "activeScore",
