@@ -363,6 +363,33 @@ func npyNumber(kind byte, size int, b []byte) float64 {
 	return float64(u)
 }
 
+// npyRow sets row to the numbers that b begins with. Those of whole data sets are bytes, as pixels,
+// and floats: for them the kind is looked at once a row.
+func npyRow[T engine.Float](kind byte, size int, row []T, b []byte) {
+	switch {
+	case kind == 'f' && size == 4:
+		for k := range row {
+			row[k] = T(math.Float32frombits(binary.LittleEndian.Uint32(b[4*k:])))
+		}
+	case kind == 'f' && size == 8:
+		for k := range row {
+			row[k] = T(math.Float64frombits(binary.LittleEndian.Uint64(b[8*k:])))
+		}
+	case kind == 'i' && size == 1:
+		for k := range row {
+			row[k] = T(int8(b[k]))
+		}
+	case size == 1:
+		for k := range row {
+			row[k] = T(b[k])
+		}
+	default:
+		for k := range row {
+			row[k] = T(npyNumber(kind, size, b[k*size:]))
+		}
+	}
+}
+
 // number is the label at b, 0 if it is a text.
 func (a *npyArray) number(b []byte) float64 {
 	if a.kind == 'S' || a.kind == 'U' {
@@ -436,13 +463,14 @@ func parseNPY[T engine.Float](c *Chunk[T], s *Settings) {
 		c.BeginRecord(at)
 		code, bad := l.row(first+i, at)
 		col := 0
-		for k := range row {
-			b := c.Text[at+k*size:]
-			v := T(npyNumber(own.kind, size, b))
-			if v-v != 0 && bad == "" {
-				bad, col = notFinite(v), k
+		npyRow(own.kind, size, row, c.Text[at:at+bytes])
+		if own.kind == 'f' && bad == "" {
+			for k, v := range row {
+				if v-v != 0 {
+					bad, col = notFinite(v), k
+					break
+				}
 			}
-			row[k] = v
 		}
 		if bad != "" {
 			l.code = -1
