@@ -181,6 +181,9 @@ type Env struct {
 	// Rows keeps kernel rows for all learners that are given it and learn the same examples as a
 	// whole; nil: each has its own. Never changes a result, but for FitResult.KernelRows.
 	Rows *engine.SharedRows
+	// Restored says that SetState is called before all else: what settings alone ask for need not
+	// be made before the State has shown that it is there. Never changes a result. Default false.
+	Restored bool
 }
 
 // Tensor is a named array of the state. Data is one of []float32, []float64, []int64, []uint64,

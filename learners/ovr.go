@@ -322,8 +322,10 @@ func newOver[T learner.Float](cfg OVRConfig, pairs, first bool, env learner.Env)
 			o.env.Rows = new(engine.SharedRows)
 		}
 	}
-	if err := o.come(cfg.Classes); err != nil {
-		return nil, err
+	if !env.Restored {
+		if err := o.come(cfg.Classes); err != nil {
+			return nil, err
+		}
 	}
 	if cfg.Classes == 0 && t.Stream && !pairs {
 		l, err := o.column()

@@ -213,7 +213,7 @@ func Restore[T learner.Float](m *Model, pool *engine.Pool) (learner.Learner[T], 
 	if err := m.Learnable(); err != nil {
 		return nil, err
 	}
-	l, err := learner.New[T](e, c, learner.Env{Seed: m.Seed, Pool: pool})
+	l, err := learner.New[T](e, c, learner.Env{Seed: m.Seed, Pool: pool, Restored: true})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}
