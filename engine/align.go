@@ -29,7 +29,7 @@ func Aligned[T Float | int8 | int16](n int) []T {
 // no large pages, which would be there as a whole from the first byte on. [LargePages] does.
 //
 //go:noinline
-func Reserved[T Float | int16 | int32](n int) []T {
+func Reserved[T Float | int16 | int32 | uint32](n int) []T {
 	s, off := unaligned[T](n)
 	return s[off : off+n : off+n]
 }
@@ -37,8 +37,8 @@ func Reserved[T Float | int16 | int32](n int) []T {
 // LargePages asks for large pages below the first n elements of a table of [Reserved], from the one
 // on up to which it has done so before, and returns up to which it has now: the last page may hold
 // more. Where n elements are small it asks for none.
-func LargePages(s []int16, before, n int) int {
-	const size = int(unsafe.Sizeof(s[0]))
+func LargePages[T Float | int16 | int32 | uint32](s []T, before, n int) int {
+	size := int(unsafe.Sizeof(*new(T)))
 	if n <= before || n*size < 2*hugePage {
 		return before
 	}
@@ -54,7 +54,7 @@ func LargePages(s []int16, before, n int) int {
 }
 
 // unaligned returns memory for that, and where in it the first element is.
-func unaligned[T Float | int8 | int16 | int32](n int) (s []T, off int) {
+func unaligned[T Float | int8 | int16 | int32 | uint32](n int) (s []T, off int) {
 	size := int(unsafe.Sizeof(T(0)))
 	s = make([]T, n+2*cacheLine/size-1)
 	if rest := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) % cacheLine); rest != 0 {

@@ -78,10 +78,11 @@ type OVR[T learner.Float] struct {
 	scorers []scorer[T]         // of the columns: themselves, or their Predictors
 	probers []learner.Prober[T] // of the scorers, if they have probabilities
 	// what learns for all columns at once, if they can; apart: it was found that they can't
-	abreast learner.Abreast[T]
-	apart   bool
-	trace   *columnTraces // of what columns do; nil: none is kept
-	joining *ovrJoining   // of parts that have learned; nil: the columns learn
+	abreast  learner.Abreast[T]
+	apart    bool
+	foreseen int           // classes that were known before any came
+	trace    *columnTraces // of what columns do; nil: none is kept
+	joining  *ovrJoining   // of parts that have learned; nil: the columns learn
 	// of parts of the classes that have learned; nil: likewise
 	gathered *gatheredClasses[T]
 
@@ -314,8 +315,8 @@ func newOver[T learner.Float](cfg OVRConfig, pairs, first bool, env learner.Env)
 	// fitted one after another, over the same examples.
 	t := base.Traits()
 	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, pairs: pairs, first: first,
-		stream:  t.Stream,
-		weights: t.Weights, env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
+		stream: t.Stream, weights: t.Weights, foreseen: env.Classes,
+		env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
 	if !t.Stream {
 		o.env.Pool, o.env.Rows = env.Pool, env.Rows
 		if o.env.Rows == nil {
@@ -605,6 +606,9 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := o.reach(b); err != nil {
 		return err
 	}
+	if b.Len() > 0 {
+		o.meet(int(slices.Max(b.Class)) + 1)
+	}
 	r := &o.own
 	r.o = o
 	for lo := 0; lo < b.Len(); {
@@ -774,14 +778,22 @@ func (r *ovrRun[T]) run(b *engine.Block[T], lo, hi int, do ovrWork) error {
 // memory than they do by themselves, a row of 32 classes in int16 being one of 16 in float32.
 const abreastFrom = 16
 
+// meet has the columns learn abreast from here on, if they can, where there are enough of them,
+// with those of classes that will be there at the end of the block or were foreseen. They come as
+// copies in the same rows then, which takes less than to learn by themselves until all have come.
+func (o *OVR[T]) meet(classes int) {
+	columns := max(len(o.columns), o.count(max(classes, o.foreseen))) + len(o.lone)
+	if o.abreast != nil || o.apart || o.pairs || o.joining != nil || columns < abreastFrom {
+		return
+	}
+	o.abreast = learner.AbreastOf(o.all(), len(o.lone) > 0, o.pool)
+	o.apart = o.abreast == nil && len(o.all()) > 0
+}
+
 // abreast has what learns for all columns at once learn as many examples of the run as it can, and
 // makes them the run. It reports whether there were any.
 func (r *ovrRun[T]) abreast() bool {
 	o := r.o
-	if o.abreast == nil && !o.apart && !o.pairs && len(o.columns)+len(o.lone) >= abreastFrom {
-		o.abreast = learner.AbreastOf(o.all(), len(o.lone) > 0, o.pool)
-		o.apart = o.abreast == nil
-	}
 	if o.abreast == nil {
 		return false
 	}

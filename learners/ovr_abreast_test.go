@@ -43,14 +43,16 @@ func wordCounts(n, dim, classes int, large float32) *engine.Block[float32] {
 // stream is cut into blocks, with members drawn seldom and often.
 func TestOVRAbreast(t *testing.T) {
 	for _, c := range []struct {
-		examples, dim, classes, known, block int
-		large                                float32
+		examples, dim, classes, known, foreseen, block int
+		large                                          float32
 	}{
-		{600, 3000, 20, 0, 600, 40}, {600, 3000, 20, 20, 50, 500}, {600, 500, 40, 0, 7, 40},
-		{17500, 60, 16, 0, 3000, 15}, // more examples than are remembered, or than a run has
-		{600, 400, 18, 0, 100, 4000}, // scores that float32 may round
+		{600, 3000, 20, 0, 0, 600, 40}, {600, 3000, 20, 20, 0, 50, 500},
+		{600, 500, 40, 0, 0, 7, 40}, {600, 500, 40, 0, 30, 7, 40}, // side by side from the 15th on
+		{17500, 60, 16, 0, 0, 3000, 15},  // more examples than are remembered, or than a run has
+		{600, 400, 18, 0, 20, 100, 4000}, // scores that float32 may round
 	} {
-		t.Run(fmt.Sprintf("%d/%d/%v", c.examples, c.classes, c.large), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d/%d/%d/%v", c.examples, c.classes, c.foreseen, c.large), func(
+			t *testing.T) {
 			b := wordCounts(c.examples, c.dim, c.classes, c.large)
 			base := &learners.OBPMConfig{Members: 10, Tau: 0.3, Base: "perceptron",
 				Combine: learners.CombineWeights, Path: learners.PathAuto,
@@ -58,7 +60,7 @@ func TestOVRAbreast(t *testing.T) {
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 			pool := engine.NewPool(2)
 			defer pool.Close()
-			env := learner.Env{Seed: 7, Pool: pool}
+			env := learner.Env{Seed: 7, Pool: pool, Classes: c.foreseen}
 			all, err := learner.Make[float32]("ovr", &learners.OVRConfig{Classes: c.known,
 				Base: "obpm", BaseConfig: base}, env)
 			if err != nil {

@@ -290,7 +290,7 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T]) (fold F
 		return fold, nil, nil, err
 	}
 	r.l, err = learner.New[T](own.entry, own.config,
-		learner.Env{Seed: own.seed, Kept: r.room.kept})
+		learner.Env{Seed: own.seed, Kept: r.room.kept, Classes: len(s.train.Info.Classes)})
 	if err != nil {
 		return fold, nil, nil, err
 	}

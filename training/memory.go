@@ -102,7 +102,7 @@ func partsText(parts []learner.MemoryPart) (s []string) {
 type Need struct {
 	Learner string
 	What    string // "9 features", "10 examples of 9 features"
-	Held    int64  // bytes
+	Held    int64  // bytes, at most: features that are rare, or zeros, may take less
 	Each    int64  // of them, what is gone over for each example
 }
 

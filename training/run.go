@@ -608,7 +608,7 @@ func (r *run[T]) resolve(test int64) error {
 func (r *run[T]) prepare(ctx context.Context) (*Plan, error) {
 	j := r.j
 	l, err := learner.New[T](j.entry, j.config,
-		learner.Env{Seed: j.seed, Pool: j.pool, Kept: r.room.kept})
+		learner.Env{Seed: j.seed, Pool: j.pool, Kept: r.room.kept, Classes: len(r.info().Classes)})
 	if err != nil {
 		return nil, err
 	}

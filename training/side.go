@@ -339,7 +339,8 @@ func (v *rival[T]) begin(in *reading[T]) (err error) {
 	if err := v.resolve(0); err != nil {
 		return err
 	}
-	v.l, err = learner.New[T](j.entry, j.config, learner.Env{Seed: j.seed, Kept: v.room.kept})
+	v.l, err = learner.New[T](j.entry, j.config,
+		learner.Env{Seed: j.seed, Kept: v.room.kept, Classes: len(v.info().Classes)})
 	return err
 }
 

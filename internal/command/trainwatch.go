@@ -72,7 +72,7 @@ func (w *watcher) Needs(n training.Need) {
 		each = fmt.Sprintf("; each example goes over %s of it, which takes some %.1f s",
 			inMiB(n.Each), float64(n.Each)/passBytes)
 	}
-	fmt.Fprintf(w.t.cmd.ErrOrStderr(), "memory: %s with %s takes %s%s\n", n.Learner, n.What,
+	fmt.Fprintf(w.t.cmd.ErrOrStderr(), "memory: %s with %s takes %s at most%s\n", n.Learner, n.What,
 		inMiB(n.Held), each)
 }
 

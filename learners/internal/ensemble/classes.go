@@ -116,6 +116,7 @@ type classPart struct {
 	counts []int16 // [tile][example][lane]: members that updated
 	seen   []int32
 	peak   int
+	read   uint32   // of no use, so that readAhead is called
 	_      [64]byte // a cache line between parts, which run on different cores
 }
 
@@ -227,9 +228,18 @@ func (c *classStore) widen() {
 	c.w = append(c.w, engine.Reserved[int16](c.room*c.members*vecmath.ClassLanes))
 	c.sums = append(c.sums, engine.Reserved[int32](c.room*vecmath.ClassLanes))
 	c.large = append(c.large, 0)
-	for range c.members {
-		c.took = append(c.took, make([]uint32, len(c.seenAt)))
+	c.took = append(c.took, c.masks(len(c.seenAt))...)
+}
+
+// masks returns room for n masks of each member, one member's behind the other's: a part goes
+// through all of them, a member at a time.
+func (c *classStore) masks(n int) [][]uint32 {
+	all, of := engine.Reserved[uint32](n*c.members), make([][]uint32, c.members)
+	engine.LargePages(all, 0, len(all))
+	for m := range of {
+		of[m] = all[m*n:][:n:n]
 	}
+	return of
 }
 
 // place returns which row of w is row r of member 0. That of the next member is chunkRows behind.
@@ -436,11 +446,13 @@ func (c *classStore) remember(n int) {
 	if n <= len(c.seenAt) {
 		return
 	}
-	n = min(max(n, 4*len(c.seenAt)), mostPast)
-	for i := range c.took {
-		c.took[i] = append(make([]uint32, 0, n), c.took[i]...)[:n]
-	}
+	n = min(max(n, 4*len(c.seenAt), 256), mostPast)
 	for i := range c.own {
+		to := c.masks(n)
+		for m, took := range c.took[i*c.members:][:c.members] {
+			copy(to[m], took)
+		}
+		copy(c.took[i*c.members:], to)
 		c.own[i] = append(make([]uint32, 0, n), c.own[i]...)[:n]
 		c.steps[i] = append(make([]int16, 0, n*vecmath.ClassLanes), c.steps[i]...)
 		c.steps[i] = c.steps[i][:n*vecmath.ClassLanes]
@@ -554,8 +566,8 @@ func (c *classStore) prepare(idx []int32, ptr []int, class []int32, dim int) {
 	}
 	c.reserve(c.rows)
 	c.ptr, c.past.Ptr = append(c.ptr[:0], 0), append(c.past.Ptr[:0], 0)
-	c.rowsOf, c.past.Slots, c.past.Coef = c.rowsOf[:0], c.past.Slots[:0], c.past.Coef[:0]
-	c.places = c.places[:0]
+	c.rowsOf, c.places = slices.Grow(c.rowsOf[:0], len(idx)), slices.Grow(c.places[:0], len(idx))
+	c.past.Slots, c.past.Coef = c.past.Slots[:0], c.past.Coef[:0]
 	rest := 0
 	if c.rest {
 		rest = 1
@@ -596,6 +608,9 @@ func (c *classStore) count(j int32, x int16, row bool) {
 		if n := len(c.spare); n > 0 {
 			r, c.spare = c.spare[n-1], c.spare[:n-1]
 		} else {
+			if len(c.few) == cap(c.few) { // most features are rare: there is soon room for all
+				c.few = slices.Grow(c.few, max(1, min(len(c.at), 8*len(c.few)+256)-len(c.few)))
+			}
 			c.few = append(c.few, fewExamples{})
 			r = -int32(len(c.few))
 		}
@@ -681,6 +696,7 @@ func (c *classStore) Part(p int) {
 	for i := p * len(c.took) / len(c.parts); i < (p+1)*len(c.took)/len(c.parts); i++ {
 		tile, m := i/c.members, i%c.members
 		w := c.w[tile][m*chunkRows*vecmath.ClassLanes:]
+		part.read ^= readAhead(c.took[i][:c.from])
 		made := c.made
 		made.Took, made.Own = c.took[i], c.own[tile]
 		vecmath.PastRowsUnchecked(trusted.Indices{}, w, c.fresh, &made)
@@ -699,6 +715,15 @@ func (c *classStore) Part(p int) {
 			part.counts[tile*n*vecmath.ClassLanes:], w, c.ptr, c.places, c.val, &past, c.from,
 			part.seen, lanes, c.margin, part.peak)
 	}
+}
+
+// readAhead reads a member's masks one behind the other, as memory gives them fastest: kernels look
+// for some here and there, and each would be waited for.
+func readAhead(took []uint32) (sum uint32) {
+	for i := 0; i < len(took); i += 16 { // a line of a cache
+		sum ^= took[i]
+	}
+	return sum
 }
 
 // see lists the run's examples that a member sees.

@@ -116,7 +116,10 @@ func (o *Ensemble[T]) GrowTo(dim int) {
 	if o.Lanes != nil {
 		o.Lanes.Reach(dim)
 	}
-	if o.KeepsSum {
+	switch {
+	case o.classes != nil: // S grows when it is asked for
+		o.classes.stale.Store(true)
+	case o.KeepsSum:
 		o.sum = primal.Grown(o.sum, o.Room)
 	}
 }
