@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
 )
 
 // npy is an array of that header's dictionary.
@@ -71,6 +74,8 @@ func TestNPY(t *testing.T) {
 			npy(dict("<u2", "2,"), uint16(0), uint16(1)), "X.npy", Options{}, "-1 -7|+1 300|"},
 		{"no labels, to be predicted", x, "", "X.npy", Options{LabelsOptional: true,
 			Labels: &LabelMap{"0", "1"}, Trained: "svmlight"}, "+1 1.5 -2|+1 0 3|"},
+		{"squares beyond a float64", npy(dict("<f8", "2, 1"), 1e200, -1e300), npy(dict("<i8", "2,"),
+			int64(1), int64(-1)), "X.npy", Options{}, "+1 1e+200|-1 -1e+300|"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			rows, info, err := arrays(t, tc.x, tc.y, tc.files, tc.o)
@@ -79,6 +84,64 @@ func TestNPY(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNPYLengths: rows of one kind of numbers are the rows of another, and have the same lengths,
+// to the bit, however long a row is and whatever the bias.
+func TestNPYLengths(t *testing.T) {
+	t.Run("f32", testNPYLengths[float32])
+	t.Run("f64", testNPYLengths[float64])
+}
+
+func testNPYLengths[T engine.Float](t *testing.T) {
+	const n = 50
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, cols := range []int{1, 15, 33, 784} {
+		var small []int8
+		for range n * cols {
+			small = append(small, int8(rng.IntN(128)*rng.IntN(2)))
+		}
+		kinds := map[string]any{"|i1": small, "<i2": eachAs[int16](small),
+			"|u1": eachAs[uint8](small), "<f4": eachAs[float32](small),
+			"<f8": eachAs[float64](small)}
+		for _, bias := range []float64{0, 1, 0.3} {
+			want := ""
+			for descr, x := range kinds {
+				dir := t.TempDir()
+				for name, text := range map[string]string{
+					"X.npy": npy(dict(descr, fmt.Sprintf("%d, %d", n, cols)), x),
+					"y.npy": npy(dict("|i1", fmt.Sprintf("%d,", n)), small[:1], make([]int8, n-2),
+						[]int8{3}),
+				} {
+					err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				o := Options{Normalize: "unit", Positive: "3", OnError: "skip"}
+				if bias != 0 {
+					o.Bias, o.BiasValue = "append", bias
+				}
+				d, err := Load[T](context.Background(), []string{filepath.Join(dir, "X.npy")}, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := fmt.Sprintf("%x %s", d.Info.MaxNorm, dump(&d.Block))
+				if want == "" {
+					want = got
+				} else if got != want {
+					t.Errorf("%d columns, bias %v: %s differs", cols, bias, descr)
+				}
+			}
+		}
+	}
+}
+
+func eachAs[T int16 | uint8 | float32 | float64](from []int8) (to []T) {
+	for _, v := range from {
+		to = append(to, T(v))
+	}
+	return to
 }
 
 func TestBrokenNPY(t *testing.T) {
@@ -115,6 +178,8 @@ func TestBrokenNPY(t *testing.T) {
 		{"a long header", "\x93NUMPY\x02\x00\xff\xff\xff\x7f", y, "too long", ErrFormat},
 		{"NaN", npy(dict("<f8", "2, 2"), 1.0, 2.0, 3.0, math.NaN()), y,
 			"X.npy:2:2: expected a finite number, found NaN", ErrBadRow},
+		{"an infinity", npy(dict("<f4", "2, 2"), float32(1), float32(2), float32(math.Inf(-1)),
+			float32(0)), y, "X.npy:2:1: expected a finite number, found -Inf", ErrBadRow},
 		{"a label that is none", x, npy(dict("<f8", "2,"), 1.0, math.NaN()), "X.npy:2:1: expected a finite label, found NaN",
 			ErrBadRow},
 	} {

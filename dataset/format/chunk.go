@@ -355,8 +355,16 @@ func (c *Chunk[T]) Sparse(s *Settings, code int32, idx []int32, val []T) {
 
 // Dense adds a good row of those values, without the bias. All rows of a stream are as long.
 func (c *Chunk[T]) Dense(s *Settings, code int32, x []T) {
-	r := c.Out
-	r.Dim = len(x) + s.Bias
+	row := c.Out.room(s, len(x))
+	copy(row[s.Bias:], x)
+	c.Out.Finish(row, Squares(row), s)
+	c.Out.Code = append(c.Out.Code, code)
+}
+
+// room makes room for a dense row of n values behind the others, and returns it. The bias, which
+// goes first, is set.
+func (r *Rows[T]) room(s *Settings, n int) []T {
+	r.Dim = n + s.Bias
 	r.Stride = Stride(r.Dim)
 	lo := len(r.X)
 	r.X = extended(r.X, r.Stride)
@@ -366,9 +374,7 @@ func (c *Chunk[T]) Dense(s *Settings, code int32, x []T) {
 	if s.Bias != 0 {
 		row[0] = T(s.One)
 	}
-	copy(row[s.Bias:], x)
-	r.Finish(row, Squares(row), s)
-	r.Code = append(r.Code, code)
+	return row
 }
 
 // Finish normalises a row and counts it; sum is the sum of its squares, bias included, in float64

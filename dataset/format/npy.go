@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -363,10 +364,17 @@ func npyNumber(kind byte, size int, b []byte) float64 {
 	return float64(u)
 }
 
-// npyRow sets row to the numbers that b begins with. Those of whole data sets are bytes, as pixels,
-// and floats: for them the kind is looked at once a row.
-func npyRow[T engine.Float](kind byte, size int, row []T, b []byte) {
+// native: the bytes of this machine's numbers stand in the files' order.
+var native = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// npyRow sets row to the numbers that b begins with, and returns the sum of their squares where it
+// is exact whatever the order, as that of bytes; else -1. Those of whole data sets are bytes, as
+// pixels, and floats: for them the kind is looked at once a row.
+func npyRow[T engine.Float](kind byte, size int, row []T, b []byte) (squares float64) {
+	b = b[:size*len(row)]
 	switch {
+	case kind == 'f' && size == int(unsafe.Sizeof(T(0))) && native:
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(row))), len(b)), b)
 	case kind == 'f' && size == 4:
 		for k := range row {
 			row[k] = T(math.Float32frombits(binary.LittleEndian.Uint32(b[4*k:])))
@@ -380,14 +388,18 @@ func npyRow[T engine.Float](kind byte, size int, row []T, b []byte) {
 			row[k] = T(int8(b[k]))
 		}
 	case size == 1:
-		for k := range row {
-			row[k] = T(b[k])
+		sum := uint64(0) // below 2^26 2^16
+		for k, v := range b[:len(row)] {
+			row[k] = T(v)
+			sum += uint64(v) * uint64(v)
 		}
+		return float64(sum)
 	default:
 		for k := range row {
 			row[k] = T(npyNumber(kind, size, b[k*size:]))
 		}
 	}
+	return -1
 }
 
 // number is the label at b, 0 if it is a text.
@@ -456,16 +468,22 @@ func parseNPY[T engine.Float](c *Chunk[T], s *Settings) {
 	cols, bytes := c.Layout.Dim, c.Layout.Size
 	size := bytes / cols
 	first := int(c.Offset-c.Layout.Start) / bytes
-	row := make([]T, cols)
 	l := npyLabels[T]{c: c, s: s, y: own.labels, w: own.weights, code: -1}
+	r, exact := c.Out, s.Bias == 0 || s.One == 1
 	for i := 0; i < c.N/bytes; i++ {
 		at := i * bytes
 		c.BeginRecord(at)
 		code, bad := l.row(first+i, at)
-		col := 0
-		npyRow(own.kind, size, row, c.Text[at:at+bytes])
-		if own.kind == 'f' && bad == "" {
-			for k, v := range row {
+		lo, col := len(r.X), 0
+		row := r.room(s, cols) // where the numbers go at once
+		sum := npyRow(own.kind, size, row[s.Bias:], c.Text[at:at+bytes])
+		if sum < 0 || !exact {
+			sum = Squares(row)
+		} else {
+			sum += float64(s.Bias)
+		}
+		if sum-sum != 0 && bad == "" { // or the values are finite, and their squares are not
+			for k, v := range row[s.Bias:] {
 				if v-v != 0 {
 					bad, col = notFinite(v), k
 					break
@@ -473,13 +491,14 @@ func parseNPY[T engine.Float](c *Chunk[T], s *Settings) {
 			}
 		}
 		if bad != "" {
-			l.code = -1
+			r.X, l.code = r.X[:lo], -1
 			if !c.Bad(s, c.N, c.N+col, bad) {
 				return
 			}
 		} else {
-			c.Dense(s, code, row)
+			r.Finish(row, sum, s)
+			r.Code = append(r.Code, code)
 		}
-		c.Out.Lines++
+		r.Lines++
 	}
 }
