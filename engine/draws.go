@@ -190,10 +190,8 @@ func (b *Bernoulli) Masks(mask []uint64, members int, example uint64) {
 			vecmath.MixCounters(mask[i:i+1], 1, c, 0, 0)
 		}
 	}
-	vecmath.DrawBits(mask, b.key.fin, step, b.first, b.turn)
-	for last := words - 1; last < len(mask); last += words {
-		mask[last] &= ^uint64(0) >> (-uint(members) % 64)
-	}
+	last := ^uint64(0) >> (-uint(members) % 64)
+	vecmath.DrawBits(mask, words, last, b.key.fin, step, b.first, b.turn)
 }
 
 // Draw returns the draw of one member: the bit that Mask gives it.

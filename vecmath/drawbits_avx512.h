@@ -2,18 +2,24 @@
 // multiplications. FOLD makes the next word of eight sequences, ands it to the bits set in all
 // words so far and steps on.
 //
+// With PAIRS every other sequence has only the bits of Z26 to draw, all below bit 40. These are in
+// Z1, Z3 and Z5 then, the others in Z0, Z2 and Z4, and FOLDLOW makes their first words in two thirds
+// of the time: what counts from bit 104 of a product on is not asked for.
+//
 // Most sequences are decided, that is have no such bits left, after FIRST digits: only the others,
 // 22 in a hundred, go on. They are moved together for that, x and bits, to room on the stack, of
 // BLOCKWORDS sequences at most; what their further digits change is spread out to their places.
+// Sixteen of them take as long as the last one of them does, so the fewer are not full the better:
+// blocks of 512 instead of 128 gain 0.3 ns of 6.9 for an example of 100 members.
 //
 // DI x, CX the sequences behind the block, R8 turn, DX turn after the first digits, R9 the first
 // digits, R13 units of eight of the block; AX digits of turn left, BX bits of who goes on or the
 // digits to go, SI the block, R10 the end of those that go on, R11 the unit within the block, R12
 // room for the xs of those that go on, BITS bytes behind them their bits, and BITS behind these who
-// goes on, a byte a unit; Z0 Z1 = x, Z2 Z3 = bits set in all
-// words so far, Z4 Z5 = the results; Z22 = fin, Z23 = step, Z24 = first.
+// goes on, a byte a unit; Z0 Z1 = x, Z2 Z3 = bits set in all words so far, Z4 Z5 = the results; Z22
+// = fin, Z23 = step, Z24 = first.
 #define FIRST      8
-#define BLOCKWORDS 128
+#define BLOCKWORDS 512
 #define BITS       (8*(BLOCKWORDS+16))
 
 	// as many first digits as there are digits: none of turn is 0 behind its last 1
@@ -43,9 +49,15 @@ group:
 	VMOVDQU64  (DI), Z0
 	VMOVDQU64  64(DI), Z1
 	VPTERNLOGQ $0xff, Z2, Z2, Z2
-	VPTERNLOGQ $0xff, Z3, Z3, Z3
 	VMOVDQA64  Z24, Z4
+#ifdef PAIRS
+	UNZIP(Z0, Z1)
+	VMOVDQA64  Z26, Z3
+	VPANDQ     Z26, Z24, Z5
+#else
+	VPTERNLOGQ $0xff, Z3, Z3, Z3
 	VMOVDQA64  Z24, Z5
+#endif
 	MOVQ       R8, AX
 	MOVQ       R9, BX
 	TESTQ      BX, BX
@@ -53,7 +65,11 @@ group:
 
 word:
 	FOLD(Z0, Z2, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13)
+#ifdef PAIRS
+	FOLDLOW(Z1, Z3, Z14, Z15, Z16, Z17, Z18)
+#else
 	FOLD(Z1, Z3, Z14, Z15, Z16, Z17, Z18, Z19, Z20, Z21)
+#endif
 	ADDQ   AX, AX // the digit to the carry
 	JCC    next
 	VPXORQ Z2, Z4, Z4
@@ -64,6 +80,11 @@ next:
 	JNE  word
 
 store:
+#ifdef PAIRS
+	UNZIP(Z0, Z1) // it is its own inverse
+	UNZIP(Z2, Z3)
+	UNZIP(Z4, Z5)
+#endif
 	VMOVDQU64     Z4, (DI)
 	VMOVDQU64     Z5, 64(DI)
 	VPTESTMQ      Z2, Z2, K2

@@ -285,12 +285,16 @@ func SparseDotAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) f
 // DrawBits makes 64 random draws of each x[i], which starts a sequence of random words: word d is
 // hi ^ lo of the 128-bit product z * (z^fin), z = x[i] + d*step. x[i] becomes the sum modulo 2 of
 // first and, for each d where turn (its highest bit is d = 0) has a 1, the bits that are set in all
-// of words 0, ..., d. Cost: words until no bit is set in all.
-func DrawBits(x []uint64, fin, step, first, turn uint64) {
+// of words 0, ..., d. Examples have so many x each, one after the other; of the last one of each
+// only the bits in last are drawn, and the others become 0. Cost: words until no bit is set in all.
+func DrawBits(x []uint64, words int, last, fin, step, first, turn uint64) {
+	if words < 1 {
+		panic(panicWidth)
+	}
 	if race {
 		raceWrite(x)
 	}
-	drawBits(data(x), len(x), fin, step, first, turn)
+	drawBits(data(x), len(x), words, last, fin, step, first, turn)
 }
 
 // MixCounters numbers examples of so many words, one after the other in x, and sends the numbers

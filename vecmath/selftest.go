@@ -151,7 +151,7 @@ func kernelTable[T Float]() []kernel[T] {
 			}
 		}},
 		{"drawBits", makeDraws[T], func(o *operands[T]) {
-			DrawBits(o.mask, o.words[0], o.words[1],
+			DrawBits(o.mask, 1+o.n%3, ^uint64(0)>>(o.words[0]%64), o.words[0], o.words[1],
 				o.words[2], o.words[3])
 		}},
 		{"mixCounters", makeDraws[T], func(o *operands[T]) {
@@ -751,7 +751,7 @@ func makeWiden[T Float](g *generator[T], n int) *operands[T] {
 
 func makeDraws[T Float](g *generator[T], n int) *operands[T] {
 	// up to two whole blocks of the AVX-512 kernel in front of the tail
-	o := &operands[T]{mask: take[uint64](g.place, n%43+128*(g.mode%3)), n: 1 + n%19}
+	o := &operands[T]{mask: take[uint64](g.place, n%43+512*(g.mode%3)), n: 1 + n%19}
 	for i := range o.mask {
 		o.mask[i] = g.word()
 	}

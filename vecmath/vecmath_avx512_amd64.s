@@ -771,7 +771,7 @@ TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
 // func drawBitsAVX512(x *uint64, n int, fin, step, first, turn uint64)
 //
 // Z25 = 2^32-1 in all lanes, K1 = upper halves.
-TEXT ·drawBitsAVX512(SB), 0, $2320-48
+TEXT ·drawBitsAVX512(SB), 0, $8512-48
 	MOVQ         x+0(FP), DI
 	MOVQ         n+8(FP), CX
 	VPBROADCASTQ fin+16(FP), Z22
@@ -783,7 +783,7 @@ TEXT ·drawBitsAVX512(SB), 0, $2320-48
 	MOVL         $0xaaaa, AX
 	KMOVW        AX, K1
 #define LOADROOM(r) \
-	LEAQ room-2320(SP), r
+	LEAQ room-8512(SP), r
 #include "drawbits_avx512.h"
 #undef LOADROOM
 	VZEROUPPER
@@ -813,7 +813,7 @@ TEXT ·drawBitsAVX512(SB), 0, $2320-48
 	VPTERNLOGQ  $0x60, B, L, S // S & (L ^ upper half)
 
 // func drawBitsIFMA(x *uint64, n int, fin, step, first, turn uint64)
-TEXT ·drawBitsIFMA(SB), 0, $2320-48
+TEXT ·drawBitsIFMA(SB), 0, $8512-48
 	MOVQ         x+0(FP), DI
 	MOVQ         n+8(FP), CX
 	VPBROADCASTQ fin+16(FP), Z22
@@ -821,11 +821,53 @@ TEXT ·drawBitsIFMA(SB), 0, $2320-48
 	VPBROADCASTQ first+32(FP), Z24
 	MOVQ         turn+40(FP), R8
 #define LOADROOM(r) \
-	LEAQ room-2320(SP), r
+	LEAQ room-8512(SP), r
 #include "drawbits_avx512.h"
 #undef LOADROOM
 	VZEROUPPER
 	RET
+
+// FOLDLOW is FOLD for the lowest 40 bits, where only these are set in S.
+#define FOLDLOW(X, S, Y, XH, YH, L, B) \
+	VPXORQ      Z22, X, Y; \
+	VPSRLQ      $52, X, XH; \
+	VPSRLQ      $52, Y, YH; \
+	VPXORQ      B, B, B; \
+	VPXORQ      L, L, L; \
+	VPMADD52HUQ Y, X, B; \
+	VPMADD52LUQ Y, X, L; \
+	VPMADD52LUQ YH, X, B; \
+	VPMADD52LUQ Y, XH, B; \
+	VPADDQ      Z23, X, X; \
+	VPSRLQ      $12, B, B; \
+	VPTERNLOGQ  $0x60, B, L, S
+
+// UNZIP moves the words of even number of A and B to A, those of odd number to B: those of each
+// 128 bits of A, then those of B.
+#define UNZIP(A, B) \
+	VPUNPCKLQDQ B, A, Z6; \
+	VPUNPCKHQDQ B, A, B; \
+	VMOVDQA64   Z6, A
+
+// func drawPairsIFMA(x *uint64, n int, last, fin, step, first, turn uint64)
+TEXT ·drawPairsIFMA(SB), 0, $8512-56
+	MOVQ         x+0(FP), DI
+	MOVQ         n+8(FP), CX
+	VPBROADCASTQ last+16(FP), Z26
+	VPBROADCASTQ fin+24(FP), Z22
+	VPBROADCASTQ step+32(FP), Z23
+	VPBROADCASTQ first+40(FP), Z24
+	MOVQ         turn+48(FP), R8
+#define LOADROOM(r) \
+	LEAQ room-8512(SP), r
+#define PAIRS
+#include "drawbits_avx512.h"
+#undef PAIRS
+#undef LOADROOM
+	VZEROUPPER
+	RET
+#undef UNZIP
+#undef FOLDLOW
 #undef FOLD
 
 // MIX sends eight words X through mix, with T as scratch.

@@ -213,13 +213,27 @@ func activeUpdateGeneric[T Float](w []T, width int, rows []int32, val []T, lanes
 // drawBitsGeneric: word d of a sequence x is hi ^ lo of the 128-bit product z * (z^fin), z = x +
 // d*step. x becomes the sum modulo 2 of first and, for each d where turn (the highest bit is d = 0)
 // has a 1, the bits set in all of words 0, ..., d. Once there are none, the rest of turn adds
-// nothing. Two sequences at a time, since one alone waits for its multiplications.
-func drawBitsGeneric(x []uint64, fin, step, first, turn uint64) {
+// nothing. Of the last of so many words only the bits in last are kept.
+func drawBitsGeneric(x []uint64, words int, last, fin, step, first, turn uint64) {
+	drawBitsOf(x, fin, step, first, turn)
+	keepLast(x, words, last)
+}
+
+// drawBitsOf is drawBitsGeneric of all bits. Two sequences at a time, since one alone waits for its
+// multiplications.
+func drawBitsOf(x []uint64, fin, step, first, turn uint64) {
 	for ; len(x) >= 2; x = x[2:] {
 		x[0], x[1] = drawBits2(x[0], x[1], fin, step, first, turn)
 	}
 	if len(x) == 1 {
 		x[0], _ = drawBits2(x[0], x[0], fin, step, first, turn)
+	}
+}
+
+// keepLast keeps the bits in last alone of the last of so many words.
+func keepLast(x []uint64, words int, last uint64) {
+	for i := words - 1; i < len(x); i += words {
+		x[i] &= last
 	}
 }
 

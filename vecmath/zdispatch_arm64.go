@@ -350,8 +350,8 @@ func sparseDotAxpyRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *i
 	sparseDotAxpyRunPlain(f, w, nw, a, ptr, n, idx, val)
 }
 
-func drawBits(x *uint64, n int, fin, step, first, turn uint64) {
-	drawBitsGeneric(unsafe.Slice(x, n), fin, step, first, turn)
+func drawBits(x *uint64, n, words int, last, fin, step, first, turn uint64) {
+	drawBitsGeneric(unsafe.Slice(x, n), words, last, fin, step, first, turn)
 }
 
 func mixCounters(x *uint64, n, words int, first, example, word uint64) {

@@ -281,8 +281,9 @@ var kernels = []kernel{
 		stubs: "takes one example at least.",
 	},
 	{
-		name: "drawBits", params: "x *uint64, n int, fin, step, first, turn uint64",
-		generic: "x[n], fin, step, first, turn",
+		name: "drawBits", params: "x *uint64, n, words int, last, fin, step, first, turn uint64",
+		asm:     "x n fin step first turn",
+		generic: "x[n], words, last, fin, step, first, turn",
 		forms:   "AVX512 AVX2 +IFMA", byHand: "amd64",
 		stubs: "does n sequences, a multiple of four (AVX-512, IFMA: of sixteen).",
 	},
