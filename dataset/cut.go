@@ -403,6 +403,13 @@ func (s *Stream[T]) readPart(p part) bool {
 		if n < k*l.Size {
 			c.fail = p.data.Broken(c.Offset+int64(n),
 				fmt.Sprintf("%s %d of %d", l.Unit, row+n/l.Size+1, l.Rows), err)
+		} else if row+k == l.Rows {
+			s.cut.Unlock()
+			err = format.AtEnd(p.data, l.Start+int64(l.Rows)*int64(l.Size), l.Rows)
+			s.cut.Lock()
+			if c.fail = err; s.over {
+				return false
+			}
 		}
 		if !s.send(c) {
 			return false

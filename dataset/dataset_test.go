@@ -269,6 +269,23 @@ func TestBroken(t *testing.T) {
 		{"Arrow stream", []string{"\xff\xff\xff\xff\x78\x00\x00\x00"}, Options{}, "FILE:byte 0: " +
 			"this is an Arrow stream: the command halfspace-arrow reads it (ext/arrow); or write it " +
 			"as csv", ErrFormat, 0},
+		{"packed twice", []string{string(gz(gz([]byte(longGood))))}, Options{}, "FILE:byte 0: this " +
+			"is packed twice, by gzip too: unpack it once", ErrFormat, 0},
+		{"other bytes behind gz", []string{string(gz([]byte("+1 1:1\n-1 1:2\n"))) + "else"},
+			Options{}, "FILE:3:1: the gzip data are damaged here (gzip: invalid header)", ErrFormat, 2},
+		{"tar", []string{"a" + strings.Repeat("\x00", 256) + "ustar\x0000"}, Options{}, "FILE:byte " +
+			"0: this is a tar archive: unpack it first, as with tar -xf", ErrFormat, 0},
+		{"UTF-16", []string{"\xff\xfe+\x001\x00"}, Options{}, "FILE:byte 0: this is text in " +
+			"UTF-16: convert it, as with iconv -f UTF-16 -t UTF-8", ErrFormat, 0},
+		{"a model", []string{"\x02\x01\x00\x00\x00\x00\x00\x00" + `{"__metadata__":{}}`},
+			Options{}, "FILE:byte 0: this is a model, or another file of tensors: name a file of " +
+				"examples", ErrFormat, 0},
+		{"a pickle", []string{"\x80\x04\x95"}, Options{}, "FILE:byte 0: this is a pickle of " +
+			"Python: save arrays by numpy.save, tables as csv", ErrFormat, 0},
+		{"a page", []string{"<!DOCTYPE html>\n"}, Options{}, "FILE:byte 0: this is a page of HTML " +
+			"or XML: check where it was got from", ErrFormat, 0},
+		{"ARFF", []string{"@RELATION x\n@data\n1,2\n"}, Options{}, "FILE:1:1: this is an ARFF " +
+			`file of Weka: write it as csv in "@RELATION x"`, ErrFormat, 0},
 		{"zip", []string{"PK\x03\x04abc"}, Options{}, "FILE:byte 0: this is a zip archive: " +
 			"unpack it first", ErrFormat, 0},
 		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text " +
@@ -418,6 +435,21 @@ func TestBroken(t *testing.T) {
 			`FILE:1:1: expected the columns of training; not in training: "b"; no label column "c" (Options.LabelCol names another) in "a,b"`, ErrFormat, 0},
 		{"csv columns of training", []string{"1,2\n"}, Options{Columns: 3},
 			`FILE:1:1: expected 3 columns as in training, found 2 in "1,2"`, ErrFormat, 0},
+		{"csv header alone", []string{"a,b,label\n"}, Options{},
+			"FILE:1:1: expected examples, found only a header", ErrEmpty, 0},
+		{"csv decimal comma", []string{"a;b;y\n1;2;x\n1;2,5;z\n"}, Options{},
+			`FILE:3:3: expected a number, found "2,5" (a decimal comma? Write a point) in "1;2,5;z"`,
+			ErrBadRow, 1},
+		{"csv weight missing", []string{"a,w,y\n1,2,x\n1,,z\n"}, Options{WeightCol: "w"},
+			`FILE:3:3: the weight is missing in "1,,z"`, ErrBadRow, 1},
+		{"csv weight missing beside texts", []string{"a,w,y\nu,2,x\nv,?,z\n"},
+			Options{WeightCol: "w"}, `FILE:3:3: the weight is missing in "v,?,z"`, ErrBadRow, 1},
+		{"csv weight a word", []string{"a,w,y\n1,2,x\n1,q,z\n"}, Options{WeightCol: "w"},
+			`FILE:3:3: expected a weight, a finite number of 0 or more, found "q" in "1,q,z"`,
+			ErrBadRow, 1},
+		{"csv weight below 0", []string{"a,w,y\n1,2,x\n1,-1,z\n"}, Options{WeightCol: "w"},
+			`FILE:3:3: expected a weight, a finite number of 0 or more, found -1 in "1,-1,z"`,
+			ErrBadRow, 1},
 		{"csv header only", []string{"a,b,label\n"}, Options{Header: []string{"a", "b", "label"}},
 			"FILE:1:1: expected examples, found only a header", ErrEmpty, 0},
 
@@ -430,6 +462,14 @@ func TestBroken(t *testing.T) {
 			"FILE:byte 19: expected image 2 of 2, but the file is truncated", ErrTruncated, 1},
 		{"idx truncated labels", []string{images2, labels2[:9]}, Options{},
 			"DIR/1:byte 9: expected label 2 of 2, but the file is truncated", ErrTruncated, 0},
+		{"idx goes on", []string{images2 + "x", labels2}, Options{}, "FILE:byte 20: expected the " +
+			"file's end behind 2 rows, as the header says, found more", ErrFormat, 2},
+		{"idx labels go on", []string{images2, labels2 + "x"}, Options{}, "DIR/1:byte 10: expected " +
+			"the file's end behind 2 rows, as the header says, found more", ErrFormat, 0},
+		{"idx packed with another checksum", []string{flip(gz([]byte(idx(0x803, []uint32{2, 1 << 10,
+			1 << 10}, make([]byte, 2<<20)...)))), labels2}, Options{},
+			"FILE:byte 2097168: expected the file's end, but the gzip data are damaged: gzip: invalid " +
+				"checksum", ErrFormat, 2},
 		{"idx counts differ", []string{images2, idx(0x801, []uint32{3}, 1, 2, 3)}, Options{},
 			"FILE:byte 4: 2 images, but DIR/1 has 3 labels", ErrFormat, 0},
 		{"idx many labels", []string{labels2 + "", idx(0x803, []uint32{2, 1, 1}, 1, 2), idx(0x803,

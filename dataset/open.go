@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -399,8 +398,8 @@ func (in *input) peek(l *limits, enough func() bool) {
 
 // begins is the head as formats see it.
 func (in *input) begins(l *limits) *format.Head {
-	h := &format.Head{File: in.name, Text: in.head, Whole: in.err == io.EOF, Ended: in.err != nil,
-		Most: l.head}
+	h := &format.Head{File: in.name, Text: in.head[in.markAt():], Whole: in.err == io.EOF,
+		Ended: in.err != nil, Most: l.head}
 	switch {
 	case in.paused:
 		h.Part = "what came before the first pause"
@@ -474,10 +473,19 @@ func (in *input) nothing() string {
 // blankFile is what a file without rows holds as a rule.
 const blankFile = "only blank lines and comments"
 
+// markAt is the length of the byte order mark of UTF-8 that the head begins with, 0 where there is
+// none or it was dropped.
+func (in *input) markAt() int {
+	if in.mark == 0 && bytes.HasPrefix(in.head, []byte("\ufeff")) {
+		return 3
+	}
+	return 0
+}
+
 // stripBOM drops the byte order mark of UTF-8.
 func (in *input) stripBOM() {
-	if s, ok := strings.CutPrefix(string(in.head[:min(3, len(in.head))]), "\ufeff"); ok && s == "" {
-		in.head, in.mark = in.head[3:], 3
+	if n := in.markAt(); n > 0 {
+		in.head, in.mark = in.head[n:], int64(n)
 	}
 }
 

@@ -164,7 +164,7 @@ func (m *members) next() error {
 		m.buf.Discard(n)
 		m.zeros += int64(n)
 	}
-	if m.zeros > 0 {
+	if head, err := m.buf.Peek(1); m.zeros > 0 || err == nil && head[0] != gzipMagic[0] {
 		return gzip.ErrHeader // neither padding nor a member
 	}
 	m.behind = false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -119,8 +120,11 @@ func weightsUpTo[T engine.Float](w []T, n int) []T {
 
 // WeightOf returns the weight that a number is, and what is wrong with it as one, or "".
 func WeightOf[T engine.Float](v float64) (w T, bad string) {
-	if w = T(v); !(v >= 0) || w-w != 0 {
+	switch w = T(v); {
+	case !(v >= 0) || v-v != 0:
 		return 0, fmt.Sprintf("expected a weight, a finite number of 0 or more, found %v", v)
+	case w-w != 0:
+		return 0, "the weight " + tooLarge[T](strconv.FormatFloat(v, 'g', -1, 64))
 	}
 	return w, ""
 }

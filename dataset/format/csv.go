@@ -208,6 +208,18 @@ func csvHeader(first, second []string, labelCol string) bool {
 	return evidence && numbers == 0
 }
 
+// namesOnly reports whether the only row there is names the columns, one of them the label's.
+func namesOnly(row []string) bool {
+	named := false
+	for _, f := range row {
+		if MakeLabel(f).Numeric {
+			return false
+		}
+		named = named || f != "y" && slices.Contains(labelNames, strings.ToLower(f))
+	}
+	return named
+}
+
 // layoutCSV finds the layout of a file from its first rows (neither blank nor comments), of which
 // the first is at byte at. An error is the text of what is wrong with that one.
 func layoutCSV(lines [][]byte, at int64, delim byte, o *Options) (*csvLayout, error) {
@@ -215,7 +227,8 @@ func layoutCSV(lines [][]byte, at int64, delim byte, o *Options) (*csvLayout, er
 	first := splitCSV(lines[0], delim)
 	l := &csvLayout{delim: delim, cols: len(first), row: -1}
 	_, number := strconv.Atoi(o.LabelCol)
-	isHead := len(lines) > 1 && csvHeader(first, splitCSV(lines[1], delim), o.LabelCol) ||
+	isHead := len(lines) == 1 && namesOnly(first) ||
+		len(lines) > 1 && csvHeader(first, splitCSV(lines[1], delim), o.LabelCol) ||
 		len(o.Header) > 0 && namesTraining(first, o.Header) ||
 		o.LabelCol != "" && number != nil && slices.Contains(first, o.LabelCol) ||
 		len(o.Header) == 0 && headed(few, delim)
@@ -533,7 +546,7 @@ func (c *Chunk[T]) csvWeight(b []byte, p int, quoted []byte, delim byte) (end in
 		}
 	}
 	if ch := b[end]; st != numOK || ch > ' ' && ch != delim {
-		return end, c.badField(off, delim, st)
+		return end, c.badWeight(off, delim)
 	}
 	w, bad := WeightOf[T](v)
 	if bad == "" {
@@ -561,8 +574,16 @@ func (c *Chunk[T]) csvLabel(b []byte, p, n, start, off int) int32 {
 	return c.AddLabel(Label{Text: string(text)}, start, off)
 }
 
-// badField says what is wrong with the field at off.
-func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
+// badWeight says what is wrong with the weight at off.
+func (c *Chunk[T]) badWeight(off int, delim byte) string {
+	if t := c.fieldAt(off, delim); !isMissing([]byte(t)) {
+		return fmt.Sprintf("expected a weight, a finite number of 0 or more, found %q", t)
+	}
+	return "the weight is missing"
+}
+
+// fieldAt is the field at off, as errors quote it.
+func (c *Chunk[T]) fieldAt(off int, delim byte) string {
 	b := c.Text[off:c.N]
 	if i := bytes.IndexByte(b, '\n'); i >= 0 {
 		b = b[:i]
@@ -571,6 +592,12 @@ func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
 	if len(t) > 24 {
 		t = t[:24] + "..."
 	}
+	return t
+}
+
+// badField says what is wrong with the field at off.
+func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
+	t := c.fieldAt(off, delim)
 	switch {
 	case isNotFinite(t):
 		return fmt.Sprintf("expected a finite number, found %q", t)
@@ -578,6 +605,8 @@ func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
 		return "expected a number, the value is missing: say by Options.Missing what it stands for"
 	case st == numRange:
 		return tooLarge[T](t)
+	case t[0]-'0' <= 9 && delim != ',' && strings.Count(t, ",") == 1:
+		return fmt.Sprintf("expected a number, found %q (a decimal comma? Write a point)", t)
 	case t[0]-'0' <= 9:
 		return fmt.Sprintf("expected a number, found %q", t)
 	}

@@ -193,7 +193,7 @@ func (m *mixedRow[T]) take(row, start, col int, f *csvField) (bad string) {
 	case to == weightColumn:
 		v, end, st := parseNumber[float64](f.text, 0)
 		if st != numOK || end != f.n {
-			return c.badField(f.off, lay.delim, numSyntax)
+			return c.badWeight(f.off, lay.delim)
 		}
 		w, bad := WeightOf[T](v)
 		if bad == "" {

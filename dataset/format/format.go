@@ -226,6 +226,22 @@ type File interface {
 	Close()
 }
 
+// AtEnd is the error of a file that goes on at a byte, behind the rows that its header counts, or
+// whose packing is damaged there; nil if it ends.
+func AtEnd(in File, at int64, rows int) error {
+	var one [1]byte
+	n, err := io.ReadFull(in, one[:])
+	switch {
+	case n > 0:
+		return &RowError{File: in.Name(), Offset: at, Err: ErrFormat,
+			What: fmt.Sprintf("expected the file's end behind %d rows, as the header says, "+
+				"found more", rows)}
+	case err != io.EOF:
+		return in.Broken(at, "the file's end", err)
+	}
+	return nil
+}
+
 // Settings are what all chunks of a stream are parsed by. Parsers only read them.
 type Settings struct {
 	Format   *Format

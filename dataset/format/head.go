@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode"
 )
 
@@ -66,15 +67,40 @@ func BinaryByte(file string, offset int64, ch byte) error {
 			Or(text), Or(binary), ch), Err: ErrFormat}
 }
 
-// strangers are formats to name when they are met.
-var strangers = []struct{ magic, name string }{
-	{"PK\x03\x04", "a zip archive: unpack it first"},
-	{"7z\xbc\xaf", "a 7z archive: unpack it first"},
-	{"\x89HDF", "an HDF5 file: write it as csv or svmlight"},
-	{"PAR1", "a Parquet file" + asArrow},
-	{"ARROW1", "an Arrow file" + asArrow},
-	{"\xff\xff\xff\xff", "an Arrow stream" + asArrow},
+// strangers are formats to name when they are met, by what stands at a byte of them. What is packed
+// once is unpacked before.
+var strangers = []struct {
+	at          int
+	magic, name string
+}{
+	{0, "PK\x03\x04", "a zip archive: unpack it first"},
+	{0, "PK\x05\x06", "an empty zip archive"},
+	{0, "7z\xbc\xaf", "a 7z archive: unpack it first"},
+	{257, "ustar", "a tar archive: unpack it first, as with tar -xf"},
+	{0, "\x1f\x8b", "packed twice, by gzip too: unpack it once"},
+	{0, "BZh91AY&SY", "packed twice, by bzip2 too: unpack it once"},
+	{0, "\xfd7zXZ\x00", "packed twice, by xz too: unpack it once"},
+	{0, "\x28\xb5\x2f\xfd", "packed twice, by zstd too: unpack it once"},
+	{0, "\x04\x22\x4d\x18", "packed by lz4: unpack it first"},
+	{0, "\xff\xfe", "text in UTF-16" + asUTF8},
+	{0, "\xfe\xff", "text in UTF-16" + asUTF8},
+	{0, "\x89HDF", "an HDF5 file: write it as csv or svmlight"},
+	{0, "MATLAB 5.0 MAT-file", "a file of MATLAB: write it as csv or svmlight"},
+	{0, "SQLite format 3\x00", "a database of SQLite: write a table of it as csv"},
+	{0, "\x80\x03", asPickle}, {0, "\x80\x04", asPickle}, {0, "\x80\x05", asPickle},
+	{8, `{"__metadata__"`, "a model, or another file of tensors: name a file of examples"},
+	{0, "<!DOCTYPE", asPage}, {0, "<!doctype", asPage}, {0, "<html", asPage}, {0, "<?xml", asPage},
+	{0, "PAR1", "a Parquet file" + asArrow},
+	{0, "ARROW1", "an Arrow file" + asArrow},
+	{0, "\xff\xff\xff\xff", "an Arrow stream" + asArrow},
 }
+
+// asUTF8 says what to do with other text, and the others what else is no file of examples.
+const (
+	asUTF8   = ": convert it, as with iconv -f UTF-16 -t UTF-8"
+	asPickle = "a pickle of Python: save arrays by numpy.save, tables as csv"
+	asPage   = "a page of HTML or XML: check where it was got from"
+)
 
 // asArrow says what to do with columns that another module reads.
 const asArrow = ": the command halfspace-arrow reads it (ext/arrow); or write it as csv"
@@ -92,7 +118,7 @@ func Recognise(h *Head) (*Format, error) {
 		return f, nil
 	}
 	for _, s := range strangers {
-		if bytes.HasPrefix(h.Text, []byte(s.magic)) {
+		if bytes.HasPrefix(h.Text[min(s.at, len(h.Text)):], []byte(s.magic)) {
 			return nil, &RowError{File: h.File, What: "this is " + s.name, Err: ErrFormat}
 		}
 	}
@@ -133,6 +159,8 @@ func (h *Head) strange(line []byte) error {
 	switch i := bytes.IndexByte(t, '\r'); {
 	case i >= 0:
 		return h.Bad(line, i+bytes.Index(line, t), bareReturn, ErrFormat)
+	case len(t) > 9 && strings.EqualFold(string(t[:9]), "@relation"):
+		return h.Bad(line, 0, "this is an ARFF file of Weka: write it as csv", ErrFormat)
 	case t[0] == '[':
 		return h.Bad(line, 0, "this is an array of JSON: write an object a line, as jq -c '.[]' "+
 			"does", ErrFormat)

@@ -175,7 +175,7 @@ func readIDX(name string, l *Limits, open func(string) (File, error)) (*idxFile,
 		return nil, in.Broken(8+int64(len(f.y)),
 			fmt.Sprintf("label %d of %d", len(f.y)+1, f.rows), err)
 	}
-	return f, nil
+	return f, AtEnd(in, 8+int64(f.rows), f.rows)
 }
 
 // ReadIDX reads all bytes of one file of images, with their labels. The files are those that Open
@@ -197,6 +197,9 @@ func ReadIDX(files []string, o *Options, open func(name string) (File, error)) (
 	}
 	if err != nil {
 		return nil, nil, 0, in.Broken(l.Start+int64(len(x)), fmt.Sprintf("%d images", l.Rows), err)
+	}
+	if err := AtEnd(in, l.Start+size, l.Rows); err != nil {
+		return nil, nil, 0, err
 	}
 	return x, l.Own.(*idxLabelled).y, l.Size, nil
 }

@@ -413,7 +413,7 @@ func (j *ndjsonRow[T]) plain(p int) (v T, end int, nothing bool) {
 	v, end, st := parseNumber[T](j.b, p)
 	switch {
 	case st == numRange && j.plainNumber(p, end):
-		return 0, j.fail(p, "%s", tooLarge[T](j.Token(p, ','))), false
+		return 0, j.fail(p, "%s", tooLarge[T](j.Token(p, j.b[end]))), false
 	case st == numOK && j.plainNumber(p, end):
 		return v, end, false
 	}
@@ -533,7 +533,7 @@ func (j *ndjsonRow[T]) label(at, p int) int {
 			return j.fail(p, "expected a label (a number, a text, true or false), found %s",
 				j.token(p))
 		case st == numRange:
-			return j.fail(p, "label %s is too large", j.Token(p, ','))
+			return j.fail(p, "label %s is too large", j.Token(p, j.b[number]))
 		}
 		if code, ok := j.Out.Labels.FindNum(v); ok {
 			j.code = code

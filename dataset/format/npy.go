@@ -125,6 +125,9 @@ func openNPY(files []string, o *Options, open func(string) (File, error)) (parts
 			}
 		}
 	}
+	if len(xs) == 2 && len(ys) == 0 && min(xs[0].cols, xs[1].cols) == 1 {
+		return nil, bad(xs[1].name, "labels of two dimensions: save y.ravel()")
+	}
 	if len(ys) != len(xs) && (len(ys) > 0 || !o.Optional) {
 		return nil, bad(xs[0].name, "%d arrays of examples, %d of labels: name both, as X.npy "+
 			"y.npy", len(xs), len(ys))
@@ -204,7 +207,7 @@ func (a *npyArray) read(in File, l *Limits) (err error) {
 		return in.Broken(a.start+int64(len(a.y)),
 			fmt.Sprintf("label %d of %d", len(a.y)/a.size+1, a.rows), err)
 	}
-	return nil
+	return AtEnd(in, a.start+size, a.rows)
 }
 
 // npyHeader reads the header of an array. With flat one of more than two dimensions is rows of all

@@ -66,7 +66,7 @@ func TestObjectKeys(t *testing.T) {
 		{&numbers, `{"features":3}`,
 			`row 0 col 13: expected an object or an array of features, found "3"`},
 		{&numbers, `{"features":[1,null]}`, `row 0 col 16: expected a number, found "null"`},
-		{&numbers, `{"features":[1e999]}`, `row 0 col 14: 1e999]} is too large for a float64`},
+		{&numbers, `{"features":[1e999]}`, `row 0 col 14: 1e999 is too large for a float64`},
 		{&numbers, `{"a":1}`, `row 0 col 2: expected the number of a feature, as training has ` +
 			`numbers alone, found "\"a\":1"`},
 		{&numbers, `{"id":"` + strings.Repeat("x", 1025) + `"}`,

@@ -144,8 +144,16 @@ func (o *outputFlags) note(cmd *cobra.Command, format string, args ...any) {
 	}
 }
 
-// labelPlace is said of rows of csv in which something else may have been taken for the label.
-const labelPlace = "\nIn csv the label is taken from a column named label, class, target or y, " +
+// labelPlace says where the label of a row was looked for, if something else may have been taken
+// for it; it is of csv, as its excerpt shows.
+func labelPlace(row *dataset.RowError) string {
+	if strings.ContainsAny(row.Excerpt, ",;") && !strings.HasPrefix(row.Excerpt, "{") {
+		return labelColumn
+	}
+	return ""
+}
+
+const labelColumn = "\nIn csv the label is taken from a column named label, class, target or y, " +
 	"or else from the last; --label-col chooses."
 
 // dataError gives an error of reading data its exit code and next step. kept says what became of
@@ -166,8 +174,8 @@ func dataError(err error, kept string) error {
 		}
 		next = fmt.Sprintf("1 bad row after %d good %s; %s. To go on past bad rows: --on-error "+
 			"skip (or limit=100).", row.Good, ones, kept)
-		if row.Good == 0 && strings.ContainsAny(row.Excerpt, ",;") {
-			next += labelPlace
+		if row.Good == 0 {
+			next += labelPlace(row)
 		}
 	case errors.Is(err, dataset.ErrMemory):
 		return &fail{codeFailed, err, upper(kept) + ". What may be read into how much memory: " +
@@ -177,8 +185,8 @@ func dataError(err error, kept string) error {
 			"out, or name all of them."
 	case errors.Is(err, dataset.ErrLabels):
 		next = upper(kept) + ". Two labels are learned; --positive LABEL tells one from all others."
-		if errors.As(err, &row) && strings.ContainsAny(row.Excerpt, ",;") {
-			next += labelPlace
+		if errors.As(err, &row) {
+			next += labelPlace(row)
 		}
 	case errors.Is(err, dataset.ErrForeign):
 		return &fail{codeModel, err, upper(kept) + ". If the features are the same, number by " +

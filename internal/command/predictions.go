@@ -12,7 +12,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
 )
 
@@ -90,37 +93,57 @@ func (p *predictions) file(name string, stdin io.Reader) error {
 		name = "stdin"
 	}
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
-	cut := ""
-	for n := 1; lines.Scan(); n++ {
+	lines.Buffer(nil, mostPrediction)
+	cut, n, before, found := "", 0, len(p.rows), "an empty file"
+	bad := func(what, line string, col int) error {
+		return &dataset.RowError{File: name, Line: n, Col: col + 1, What: what,
+			Excerpt: format.Excerpt([]byte(line), col), Err: dataset.ErrBadRow}
+	}
+	for lines.Scan() {
+		n++
 		line := strings.TrimSuffix(lines.Text(), "\r")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
 		if n == 1 {
 			line = strings.TrimPrefix(line, "\ufeff")
 			cut = separator(line)
 		}
-		parts := fieldsBy(line, cut)
-		if n == 1 && p.header(parts) {
+		if i := format.BinaryAt([]byte(line)); i >= 0 {
+			return bad(fmt.Sprintf("expected text that is not packed, found the byte %#02x",
+				line[i]), line, i)
+		}
+		if strings.TrimSpace(line) == "" {
+			found = "blank lines"
 			continue
 		}
-		if err := p.line(parts); err != nil {
-			return fmt.Errorf("%s:%d: %w in %q", name, n, err, excerpt(line))
+		parts := fieldsBy(line, cut)
+		if n == 1 && p.header(parts) {
+			found = "only a header"
+			continue
+		}
+		if what, col := p.line(parts); what != "" {
+			return bad(what, line, col)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	err := lines.Err()
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		n++
+		return bad(fmt.Sprintf("the line is longer than %d KiB", mostPrediction>>10), "", 0)
+	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
+	case len(p.rows) == before:
+		n = 1
+		return bad("expected predictions, found "+found, "", 0)
 	}
 	return nil
 }
 
-// excerpt is the beginning of a line.
-func excerpt(line string) string {
-	if len(line) > 80 {
-		return line[:80] + "..."
-	}
-	return line
+// mostPrediction is the longest line that is read, in bytes.
+const mostPrediction = 1 << 20
+
+// cell is a column of a line, and the byte where it begins.
+type cell struct {
+	text string
+	at   int
 }
 
 // separator returns what divides the columns of a line; "" for blanks.
@@ -133,97 +156,113 @@ func separator(line string) string {
 	return ""
 }
 
-func fieldsBy(line, cut string) (parts []string) {
-	if cut == "" {
-		return strings.Fields(line)
+func fieldsBy(line, cut string) (parts []cell) {
+	for at, rest := 0, line; ; {
+		blanks := len(rest) - len(strings.TrimLeft(rest, " \t"))
+		if cut == "" {
+			at, rest = at+blanks, rest[blanks:]
+			if rest == "" {
+				return parts
+			}
+			blanks = 0
+		}
+		n := strings.Index(rest, cut)
+		if cut == "" {
+			n = strings.IndexAny(rest, " \t")
+		}
+		if n < 0 {
+			return append(parts, cell{strings.TrimSpace(rest), at + blanks})
+		}
+		parts = append(parts, cell{strings.TrimSpace(rest[:n]), at + min(blanks, n)})
+		n += max(len(cut), 1)
+		at, rest = at+n, rest[n:]
 	}
-	for part := range strings.SplitSeq(line, cut) {
-		parts = append(parts, strings.TrimSpace(part))
-	}
-	return parts
 }
 
 // header takes the first line as one of names, if it is; with --columns it is left out.
-func (p *predictions) header(parts []string) bool {
-	if !slices.Contains(parts, "label") {
-		return false
-	}
-	columns := slices.Clone(parts)
-	for i, name := range columns {
-		if !slices.Contains(predictionColumns, name) {
-			columns[i] = "-"
+func (p *predictions) header(parts []cell) bool {
+	columns := make([]string, len(parts))
+	for i, part := range parts {
+		columns[i] = "-"
+		if slices.Contains(predictionColumns, part.text) {
+			columns[i] = part.text
 		}
 	}
-	if p.has == nil {
-		return p.named(columns) == nil
+	if !slices.Contains(columns, "label") {
+		return false
 	}
-	return true
+	return p.has != nil || p.named(columns) == nil
 }
 
-// line takes a line of values.
-func (p *predictions) line(parts []string) error {
+// line takes a line of values. It returns what is wrong with it, or "", and at which byte.
+func (p *predictions) line(parts []cell) (bad string, at int) {
 	if p.has == nil {
 		standard := map[int][]string{2: {"label", "score"}, 3: {"label", "predicted", "score"},
 			4: {"label", "predicted", "score", "proba"}}[len(parts)]
-		if standard == nil {
-			return fmt.Errorf("%d columns, whose names are not known", len(parts))
-		}
-		if err := p.named(standard); err != nil {
-			return err
+		if standard == nil || p.named(standard) != nil {
+			return fmt.Sprintf("found %d columns, whose names are not known", len(parts)), 0
 		}
 	}
 	if len(parts) != p.most {
-		return fmt.Errorf("expected %d columns, found %d", p.most, len(parts))
+		last := parts[min(len(parts)-1, p.most)]
+		return fmt.Sprintf("expected %d columns, found %d", p.most, len(parts)), last.at
 	}
 	row := prediction{predicted: -1, score: math.NaN(), proba: math.NaN(), weight: 1}
 	for i, name := range p.columns {
-		var err error
-		switch part := parts[i]; name {
+		switch part := parts[i].text; name {
 		case "label":
-			row.label, err = p.number(part)
+			row.label, bad = p.number(part)
 		case "predicted":
 			if part != abstention {
-				row.predicted, err = p.number(part)
+				row.predicted, bad = p.number(part)
 			}
 		case "score":
-			row.score, err = strconv.ParseFloat(part, 64)
+			row.score, bad = numberWithin(part, math.Inf(-1), math.Inf(1), "a score, a number")
 		case "proba":
-			row.proba, err = strconv.ParseFloat(part, 64)
-			if err == nil && !(row.proba >= 0 && row.proba <= 1) {
-				err = errors.New("out of range")
-			}
+			row.proba, bad = numberWithin(part, 0, 1, "a probability, a number from 0 to 1")
 		case "weight":
-			row.weight, err = strconv.ParseFloat(part, 64)
-			if err == nil && !(row.weight >= 0 && row.weight <= math.MaxFloat64) {
-				err = errors.New("out of range")
-			}
+			row.weight, bad = numberWithin(part, 0, math.MaxFloat64,
+				"a weight, a finite number of 0 or more")
 		}
-		if err != nil {
-			return fmt.Errorf("expected a %s, found %q", name, excerpt(parts[i]))
+		if bad != "" {
+			return bad, parts[i].at
 		}
 	}
 	p.rows = append(p.rows, row)
-	return nil
+	return "", 0
 }
 
-// number returns that of a label.
-func (p *predictions) number(label string) (int32, error) {
+// numberWithin returns the number that a text is, and what is wrong with it, or "".
+func numberWithin(text string, least, most float64, what string) (v float64, bad string) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= least && v <= most) { // NaN is neither
+		return 0, fmt.Sprintf("expected %s, found %q", what, format.Excerpt([]byte(text), 0))
+	}
+	return v, ""
+}
+
+// number returns that of a label, and what is wrong with it, or "".
+func (p *predictions) number(label string) (n int32, bad string) {
 	if strings.HasPrefix(label, `"`) {
 		if text, err := strconv.Unquote(label); err == nil {
 			label = text
 		}
 	}
-	if label == "" {
-		return 0, errors.New("empty")
+	switch {
+	case label == "":
+		return 0, "the label is missing"
+	case !utf8.ValidString(label):
+		return 0, fmt.Sprintf("the label, %q, is not text in UTF-8",
+			format.Excerpt([]byte(label), 0))
 	}
 	n, ok := p.numbers[label]
 	if !ok {
 		if n = int32(len(p.names)); n >= 1<<20 {
-			return 0, errors.New("more than 2^20 labels")
+			return 0, "more than 2^20 labels: are they in another column?"
 		}
 		p.numbers[label], p.names = n, append(p.names, label)
 	}
-	return n, nil
+	return n, ""
 }
 
 // classes returns the names of the classes, sorted as labels of data are, and of each label the
