@@ -39,13 +39,14 @@ type SeparateOBPM[T learner.Float] struct {
 	pool      *engine.Pool
 	draws     ensemble.Masker
 	members   []learner.Learner[T]
-	scorers   []scorer[T] // of the members: themselves, or their Predictors in a committee
-	dim       int         // features that all members have seen
-	presented uint64      // examples, the number of the next one's draws
-	failed    error       // of a member
-	sum       []float64   // S, with Config.Cap
-	sumSq     *float64    // |S|^2, with Config.Cap: a view's is its learner's
-	weights   bool        // the base takes weights
+	make      func() error // the members, of a learner that SetState is to make; nil once made
+	scorers   []scorer[T]  // of the members: themselves, or their Predictors in a committee
+	dim       int          // features that all members have seen
+	presented uint64       // examples, the number of the next one's draws
+	failed    error        // of a member
+	sum       []float64    // S, with Config.Cap
+	sumSq     *float64     // |S|^2, with Config.Cap: a view's is its learner's
+	weights   bool         // the base takes weights
 
 	own  separateRun[T]                // of Learn
 	runs scratch.Stack[separateRun[T]] // not in use; Learn's is one of them
@@ -117,17 +118,25 @@ func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env l
 	}
 	o := &SeparateOBPM[T]{cfg: cfg, pool: env.Pool, sumSq: new(float64),
 		weights: base.Traits().Weights,
-		members: make([]learner.Learner[T], cfg.Members),
 		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau)}
-	seeds := engine.NewRand(env.Seed, memberSeeds)
-	seed := env.Seed
-	for m := range o.members {
-		o.members[m], err = learner.New[T](e, base, learner.Env{Seed: seed, Pool: env.Pool})
-		if err != nil {
-			return nil, fmt.Errorf("obpm: base: %w", err)
+	o.make = func() error {
+		seeds := engine.NewRand(env.Seed, memberSeeds)
+		seed := env.Seed
+		for range cfg.Members {
+			l, err := learner.New[T](e, base, learner.Env{Seed: seed, Pool: env.Pool})
+			if err != nil {
+				return fmt.Errorf("obpm: base: %w", err)
+			}
+			o.members, o.scorers = append(o.members, l), append(o.scorers, l)
+			seed = seeds.Uint64()
 		}
-		o.scorers = append(o.scorers, o.members[m])
-		seed = seeds.Uint64()
+		o.make = nil
+		return nil
+	}
+	if !env.Restored {
+		if err := o.make(); err != nil {
+			return nil, err
+		}
 	}
 	o.runs.Give(&o.own)
 	switch t := base.Traits(); {
@@ -518,12 +527,31 @@ func (o *SeparateOBPM[T]) State() learner.State { return learner.StateOf(o.field
 
 // SetState is Learner.SetState.
 func (o *SeparateOBPM[T]) SetState(s learner.State) error {
+	if err := o.makeFor(&s); err != nil {
+		return err
+	}
 	return learner.SetState("obpm", s, o.fields)
 }
 
 // CheckState is Learner.CheckState.
 func (o *SeparateOBPM[T]) CheckState(s learner.State) error {
+	if err := o.makeFor(&s); err != nil {
+		return err
+	}
 	return learner.CheckState("obpm", s, o.fields)
+}
+
+// makeFor makes the members that are not there yet, if s has as many parts: each member's State has
+// one or more. So settings that lie about the members take no memory.
+func (o *SeparateOBPM[T]) makeFor(s *learner.State) error {
+	if o.make == nil {
+		return nil
+	}
+	if n := len(s.Counters) + len(s.Scalars) + len(s.Tensors); n < o.cfg.Members {
+		return fmt.Errorf("obpm: a state of %d parts, want those of %d members: %w", n,
+			o.cfg.Members, learner.ErrState)
+	}
+	return o.make()
 }
 
 func (o *SeparateOBPM[T]) fields(c *learner.Codec) {

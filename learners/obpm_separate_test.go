@@ -2,6 +2,7 @@ package learners
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -159,5 +160,38 @@ func TestSeparateConfig(t *testing.T) {
 			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: New says %v", what, err)
 		}
+	}
+}
+
+// TestSeparateMakesNoneFirst: members of their own that a model only claims to have are not made.
+func TestSeparateMakesNoneFirst(t *testing.T) {
+	cfg := OBPMConfig{Members: 3, Tau: 0.5, Base: "pumma", Combine: CombineWeights,
+		Path: PathAuto}
+	small, err := newOBPM[float64](&cfg, learner.Env{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := small.State()
+	cfg.Members = MaxMembers
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	l, err := newOBPM[float64](&cfg, learner.Env{Seed: 1, Restored: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.SetState(state); !errors.Is(err, learner.ErrState) {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+		t.Errorf("%d bytes were taken", took)
+	}
+	cfg.Members = 3
+	l, err = newOBPM[float64](&cfg, learner.Env{Seed: 1, Restored: true})
+	if err == nil {
+		err = l.SetState(state)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
