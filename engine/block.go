@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -107,7 +108,27 @@ func (b *Block[T]) Row(i int) []T {
 	return b.X[lo : lo+b.Dim : lo+b.Dim]
 }
 
-// RowApart is Row for a core other than the one that made the block: where that was made by
+// RowLines is Row with zeros behind it, up to whole 64 bytes, where there are such: in a block that
+// [ByteRows] made. Else it is Row.
+func (b *Block[T]) RowLines(i int) []T {
+	if b.from == nil {
+		return b.Row(i)
+	}
+	lo := i * b.Stride
+	return b.X[lo:][:padded[T](b.Dim)]
+}
+
+// ListLines makes l the lines of RowLines(i) that are not zeros, where the block knows that: if
+// [ByteRows] made it. Else l says nothing.
+func (b *Block[T]) ListLines(l *vecmath.Lines, i int) {
+	if b.from == nil {
+		l.Forget()
+		return
+	}
+	l.List(b.from.lines[b.number(i)], padded[T](b.Dim)*int(unsafe.Sizeof(T(0))))
+}
+
+// RowApart is RowLines for a core other than the one that made the block: where that was made by
 // [ByteRows], the example is widened once more, into dst, of Stride elements at least. Else each
 // core would take the rows from the other's cache, and to write there again takes that core longer
 // than to widen, some 15 ns for 64 bytes.
@@ -116,7 +137,7 @@ func (b *Block[T]) RowApart(dst []T, i int) []T {
 		return b.Row(i)
 	}
 	b.from.row(dst[:b.Stride], b.number(i))
-	return dst[:b.Dim:b.Dim]
+	return dst[:padded[T](b.Dim)]
 }
 
 // Apart reports whether RowApart needs memory for a row.

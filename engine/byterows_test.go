@@ -3,6 +3,9 @@ package engine
 import (
 	"math"
 	"testing"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // byteExamples are floats of bytes divided by their length, as readers divide them.
@@ -53,10 +56,11 @@ func testByteRows[T Float](t *testing.T) {
 					t.Helper()
 					v := b.Slice(k, k+1)
 					if !sameBits(b.Row(k), x[i]) || b.Y[k] != y[i] || !b.Apart() ||
-						!sameBits(b.RowApart(room, k), x[i]) ||
-						!sameBits(v.RowApart(room, 0), x[i]) {
+						!sameBits(b.RowApart(room, k), b.RowLines(k)) ||
+						!sameBits(v.RowApart(room, 0), b.RowLines(k)) {
 						t.Fatalf("row %d of %d features: %v, want %v", i, dim, b.Row(k), x[i])
 					}
+					checkLines(t, r.lines[i], b.RowLines(k))
 					for _, v := range b.X[k*b.Stride+dim : (k+1)*b.Stride] {
 						if v != 0 {
 							t.Fatalf("padding of row %d is %v", i, v)
@@ -189,4 +193,16 @@ func TestFetchAhead(t *testing.T) {
 	r.Gather(&b, []int32{5, 0})
 	b.FetchAhead(1)
 	(&Block[float32]{Dim: 1, Stride: 1, X: x[:1], Y: x[:1]}).FetchAhead(0)
+}
+
+// checkLines fails where a line is said to be zeros and is not, or a bit is set for none.
+func checkLines[T Float](t *testing.T, lines uint64, row []T) {
+	t.Helper()
+	each := 64 / int(unsafe.Sizeof(T(0)))
+	for l := range vecmath.MaxLines {
+		set := lines>>vecmath.LineBit(l)&1 != 0
+		if lo := l * each; lo < len(row) && !set && anyBits(row[lo:lo+each]) {
+			t.Fatalf("line %d is not zeros: %v", l, row[lo:lo+each])
+		}
+	}
 }

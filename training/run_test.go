@@ -392,7 +392,7 @@ func TestMemoryBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data := r.Memory.Data; data < 14000*65 || data > 14000*(80+16)*5/4 {
+	if data := r.Memory.Data; data < 14000*65 || data > 14000*(80+24)*5/4 {
 		t.Errorf("%d bytes of examples", data)
 	}
 	refused := (*training.Error)(nil)

@@ -108,23 +108,7 @@ func RowsDotAt[T Float](dst, rows []T, stride int, at []int32, x []T) {
 		return
 	}
 	dst = dst[:len(at)]
-	room := len(rows) - len(x)
-	if room < 0 || stride < 0 {
-		panic(panicStride)
-	}
-	for _, r := range at {
-		if hi, lo := bits.Mul64(uint64(uint32(r)), uint64(stride)); r < 0 || hi != 0 ||
-			lo > uint64(room) {
-			panic(panicStride)
-		}
-	}
-	if race {
-		for _, r := range at {
-			raceRead(rows[int(r)*stride:][:len(x)])
-		}
-		raceRead(x)
-		raceWrite(dst)
-	}
+	checkRowsAt(dst, rows, stride, at, x)
 	rowsDotAt(data(dst), data(rows), stride, data(at), len(at), data(x), len(x))
 }
 

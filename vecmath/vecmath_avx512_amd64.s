@@ -288,6 +288,29 @@ TEXT ·rowsDotAtAVX512F32(SB), NOSPLIT, $0-56
 	VZEROUPPER
 	RET
 
+// func rowsDotListedAVX512F32(dst, rows *float32, stride int, at *int32, nat int, x *float32, lines *int32, n int)
+TEXT ·rowsDotListedAVX512F32(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ stride+16(FP), R8
+	SHLQ $SHIFT, R8
+	MOVQ at+24(FP), R12
+	MOVQ nat+32(FP), BX
+	MOVQ x+40(FP), DX
+	MOVQ lines+48(FP), R13
+#define LOADSTEPS(r) \
+	MOVQ n+56(FP), r; \
+	SHLQ $2, r; \
+	NEGQ r
+#define FROM(r) \
+	ADDQ rows+8(FP), r
+#define TWO VMOVSD X0, (DI)
+#include "rowsdotlisted_avx512.h"
+#undef LOADSTEPS
+#undef FROM
+#undef TWO
+	VZEROUPPER
+	RET
+
 // func lanesScoreAVX512F32(dst, w *float32, width int, rows *int32, val *float32, n int)
 TEXT ·lanesScoreAVX512F32(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -604,6 +627,29 @@ TEXT ·rowsDotAtAVX512F64(SB), NOSPLIT, $0-56
 #define TWO VMOVUPD X0, (DI)
 #include "rowsdotat_avx512.h"
 #undef LOADN
+#undef FROM
+#undef TWO
+	VZEROUPPER
+	RET
+
+// func rowsDotListedAVX512F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, lines *int32, n int)
+TEXT ·rowsDotListedAVX512F64(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ stride+16(FP), R8
+	SHLQ $SHIFT, R8
+	MOVQ at+24(FP), R12
+	MOVQ nat+32(FP), BX
+	MOVQ x+40(FP), DX
+	MOVQ lines+48(FP), R13
+#define LOADSTEPS(r) \
+	MOVQ n+56(FP), r; \
+	SHLQ $2, r; \
+	NEGQ r
+#define FROM(r) \
+	ADDQ rows+8(FP), r
+#define TWO VMOVUPD X0, (DI)
+#include "rowsdotlisted_avx512.h"
+#undef LOADSTEPS
 #undef FROM
 #undef TWO
 	VZEROUPPER
@@ -1420,3 +1466,53 @@ sum:
 	JNE           row
 	VZEROUPPER
 	RET
+
+DATA lineStarts<>+0(SB)/4, $0
+DATA lineStarts<>+4(SB)/4, $256
+DATA lineStarts<>+8(SB)/4, $512
+DATA lineStarts<>+12(SB)/4, $768
+DATA lineStarts<>+16(SB)/4, $1024
+DATA lineStarts<>+20(SB)/4, $1280
+DATA lineStarts<>+24(SB)/4, $1536
+DATA lineStarts<>+28(SB)/4, $1792
+DATA lineStarts<>+32(SB)/4, $2048
+DATA lineStarts<>+36(SB)/4, $2304
+DATA lineStarts<>+40(SB)/4, $2560
+DATA lineStarts<>+44(SB)/4, $2816
+DATA lineStarts<>+48(SB)/4, $3072
+DATA lineStarts<>+52(SB)/4, $3328
+DATA lineStarts<>+56(SB)/4, $3584
+DATA lineStarts<>+60(SB)/4, $3840
+GLOBL lineStarts<>(SB), RODATA|NOPTR, $64
+
+// One section of listLines: CX its lines and those of the sections behind it, DI the list, Z0 a line of zeros, Z1 where the section's
+// lines begin, Z3 64 in each element, DX the longest section.
+#define SECTION(q) \
+	MOVWLZX     CX, AX; \
+	SHRQ        $16, CX; \
+	KMOVW       AX, K1; \
+	VMOVDQA64   Z0, Z2; \
+	VPCOMPRESSD Z1, K1, Z2; \
+	VMOVDQU32   Z2, (64*q)(DI); \
+	VPADDD      Z3, Z1, Z1; \
+	POPCNTL     AX, AX; \
+	CMPQ        AX, DX; \
+	CMOVQGT     AX, DX
+
+// func listLinesAVX512(at *int32, bits uint64, zeros int) int
+TEXT ·listLinesAVX512(SB), NOSPLIT, $0-32
+	MOVQ         at+0(FP), DI
+	MOVQ         bits+8(FP), CX
+	VPBROADCASTD zeros+16(FP), Z0
+	VMOVDQU32    lineStarts<>(SB), Z1
+	MOVL         $64, AX
+	VPBROADCASTD AX, Z3
+	XORL         DX, DX
+	SECTION(0)
+	SECTION(1)
+	SECTION(2)
+	SECTION(3)
+	MOVQ         DX, ret+24(FP)
+	VZEROUPPER
+	RET
+#undef SECTION

@@ -40,6 +40,14 @@ func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n in
 	rowsDotAtByRow(dst, rows, stride, at, nat, x, n)
 }
 
+func listLines(at *int32, bits uint64, zeros int) int {
+	return listLinesPlain(at, bits, zeros)
+}
+
+func rowsDotListed[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, lines *int32, n int) {
+	rowsDotListedPlain(dst, rows, stride, at, nat, x, lines, n)
+}
+
 func maxIndex(idx *int32, n int) uint32 {
 	return maxIndexGeneric(unsafe.Slice(idx, n))
 }

@@ -91,6 +91,17 @@ func rowsDotAtAVX2F32(dst, rows *float32, stride int, at *int32, nat int, x *flo
 //go:noescape
 func rowsDotAtAVX2F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, n int)
 
+// listLines wants room for MaxLines lines.
+//
+//go:noescape
+func listLinesAVX512(at *int32, bits uint64, zeros int) int
+
+//go:noescape
+func rowsDotListedAVX512F32(dst, rows *float32, stride int, at *int32, nat int, x *float32, lines *int32, n int)
+
+//go:noescape
+func rowsDotListedAVX512F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, lines *int32, n int)
+
 //go:noescape
 func maxIndexAVX512(idx *int32, n int) uint32
 

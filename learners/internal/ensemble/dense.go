@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -37,6 +38,11 @@ func (r *MemberRun[T]) beginShort() {
 		r.Parts = max(r.Parts, o.Pool.Workers())
 	}
 	r.Parts = min(r.Parts, len(r.work)) // 1 at least
+	r.summed = r.Parts == 1 && r.pace.pieces == 1 && r.then != nil && o.KeepsSum
+	if r.summed {
+		n := r.B.Len()
+		r.scores, r.coefs = primal.Grown(r.scores, n), primal.Grown(r.coefs, n)
+	}
 	r.prepare(0)
 }
 
@@ -114,13 +120,14 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 	}
 	var list [2 * 64]int32
 	for e := lo; e < hi; e++ {
-		x := r.B.Row(e)
+		x := r.B.RowLines(e)
 		if apart {
 			x = r.B.RowApart(w.Row, e)
 		}
 		if p == 0 || apart {
 			r.B.FetchAhead(e)
 		}
+		r.B.ListLines(&w.lines, e)
 		seen := r.mask[e*o.words:][:o.words]
 		n, updates := 0, 0
 		for g := from / 64; 64*g < to; g++ {
@@ -136,17 +143,21 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 				n++
 			}
 			if n > len(list)-64 { // no room for another word
-				updates += r.stepListed(x, r.B.Y[e], r.weight(e), list[:n])
+				updates += r.stepListed(x, &w.lines, r.B.Y[e], r.weight(e), list[:n])
 				n = 0
 			}
 		}
-		counts[e] = int32(updates + r.stepListed(x, r.B.Y[e], r.weight(e), list[:n]))
+		updates += r.stepListed(x, &w.lines, r.B.Y[e], r.weight(e), list[:n])
+		counts[e] = int32(updates)
+		if r.summed { // while x is near, and rows of weights are awaited
+			r.scores[e], r.coefs[e] = o.replayDense(x[:r.B.Dim], r.B.Y[e], r.weight(e), updates)
+		}
 	}
 }
 
 // stepListed scores example x, of label y and weight w, by the listed members and steps them. It
-// returns how many update.
-func (r *MemberRun[T]) stepListed(x []T, y, w T, list []int32) (updates int) {
+// returns how many update. l may say which lines of x are zeros.
+func (r *MemberRun[T]) stepListed(x []T, l *vecmath.Lines, y, w T, list []int32) (updates int) {
 	o := r.Owner
 	var room [2 * 64]T
 	scores := room[:len(list)]
@@ -154,11 +165,11 @@ func (r *MemberRun[T]) stepListed(x []T, y, w T, list []int32) (updates int) {
 	if y < 0 {
 		c = -c
 	}
-	o.dense.Scores(scores, list, x)
+	o.dense.Scores(scores, list, x, l)
 	for k, s := range scores {
 		if T(y*s) <= o.margin {
-			row := o.dense.Row(int(list[k]))[:len(x)] // what else it has is 0 in every example
-			vecmath.Axpy(row, c, x)
+			row := o.dense.Row(int(list[k]))[:r.B.Dim] // what else it has is 0 in every example
+			vecmath.Axpy(row, c, x[:len(row)])
 			updates++
 		}
 	}

@@ -16,12 +16,7 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 	// Lines 8 and 13 of Algorithm 2, N w~' = S: additive members change by c_j x, S by (sum c_j) x.
 	a = float64(o.UnitOf(o.LearnRun.weight(e)) * coef)
 	if o.LearnRun.B.Dense() {
-		x := o.LearnRun.B.Row(e) // S may reach further, where x has no features
-		f = vecmath.DotMixed(o.sum, x)
-		if a != 0 {
-			vecmath.AxpyMixed(o.sum[:len(x)], a, x)
-		}
-		return f, a, updates
+		return o.addDense(o.LearnRun.B.Row(e), a), a, updates
 	}
 	idx, val := o.LearnRun.B.Sparse(e)
 	if a != 0 { // both in one pass over the non-zeros: the product is of S before
@@ -32,18 +27,35 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 	return f, a, updates
 }
 
+// addDense returns S.x and then adds a times x to S, which may reach further, where x has no
+// features.
+func (o *Ensemble[T]) addDense(x []T, a float64) (f float64) {
+	f = vecmath.DotMixed(o.sum, x)
+	if a != 0 {
+		vecmath.AxpyMixed(o.sum[:len(x)], a, x)
+	}
+	return f
+}
+
+// replayDense is Replay of example x, of label y and weight w, by which so many members updated.
+func (o *Ensemble[T]) replayDense(x []T, y, w T, updates int) (f, a float64) {
+	a = float64(float64(o.UnitOf(w)*float64(updates))*float64(y)) + 0 // no -0 where none updates
+	return o.addDense(x, a), a
+}
+
 // ReplayRun does what Replay does for examples lo to hi-1 of the run, if they are sparse and counts
-// are all that the members computed, or returns false. Where those went through them in int16, S.x
-// is the sum of their scores, in whole numbers: S needs no product of its own. Where S went through
-// the run beside them nothing is left to be done. The slices, one element an example, are used
-// again. Where S is added to behind the run, as it may be without Ensemble.Lengths, a says nothing.
+// are all that the members computed, or if S went beside them, or returns false. Where those went
+// through them in int16, S.x is the sum of their scores, in whole numbers: S needs no product of
+// its own. Where S went through the run beside them nothing is left to be done. The slices, one
+// element an example, are used again. Where S is added to behind the run, as it may be without
+// Ensemble.Lengths, a says nothing.
 func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok bool) {
 	r := &o.LearnRun
+	if r.short && r.summed {
+		return r.scores[lo:hi], r.coefs[lo:hi], r.counts[lo:hi], true
+	}
 	if !r.short || r.B.Dense() {
 		return nil, nil, nil, false
-	}
-	if r.summed {
-		return r.scores[lo:hi], r.coefs[lo:hi], r.counts[lo:hi], true
 	}
 	r.scores, r.coefs = primal.Grown(r.scores, hi-lo), primal.Grown(r.coefs, hi-lo)
 	f, a, updates = r.scores[:hi-lo], r.coefs[:hi-lo], r.counts[lo:hi]

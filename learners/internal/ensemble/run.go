@@ -31,7 +31,7 @@ type MemberRun[T learner.Float] struct {
 	weighted       bool            // some weight is not 1
 	limit, longest int             // sparse: of weights in int16; non-zeros of an example, most
 	sumLater       bool            // sparse: S is that of the weights behind the run
-	summed         bool            // sparse: S has gone through the run beside the members
+	summed         bool            // S has gone through the run beside the members
 	scores, coefs  []float64       // of S, [example]: of the examples that ReplayRun is at
 	sums           []int32         // int16: of the scores of a part's members, [part][example]
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
@@ -70,14 +70,15 @@ const tileWords = engine.WideTile / 64
 // LaneWork is the scratch of one part. Slices of T are one element a lane, with the padding of a
 // row of lanes.
 type LaneWork[T learner.Float] struct {
-	S       []T      // scores
-	Coef    []T      // multiples of the example that members add
-	Compact []T      // scores, then coefficients, of the members in List
-	Mask    []uint64 // members that see the example, then those of them that update
-	votes   []uint64 // members on the side that is counted
-	List    []int32  // lanes of the members that see the example, ascending
-	Row     []T      // a dense example of the part's own, see engine.Block.RowApart
-	_       [64]byte // a cache line between parts, which run on different cores
+	S       []T           // scores
+	Coef    []T           // multiples of the example that members add
+	Compact []T           // scores, then coefficients, of the members in List
+	Mask    []uint64      // members that see the example, then those of them that update
+	votes   []uint64      // members on the side that is counted
+	List    []int32       // lanes of the members that see the example, ascending
+	Row     []T           // a dense example of the part's own, see engine.Block.RowApart
+	lines   vecmath.Lines // of a dense example
+	_       [64]byte      // a cache line between parts, which run on different cores
 }
 
 // room makes scratch for the parts of the form that the members are in: for lanes as many as there

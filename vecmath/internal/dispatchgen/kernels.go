@@ -78,6 +78,19 @@ var kernels = []kernel{
 		forms:  "AVX512 AVX2 NEON",
 	},
 	{
+		name:   "listLines",
+		params: "at *int32, bits uint64, zeros int", result: "int",
+		plain: "return listLinesPlain(at, bits, zeros)",
+		forms: "AVX512",
+		stubs: "wants room for MaxLines lines.",
+	},
+	{
+		name:   "rowsDotListed",
+		params: "dst, rows *T, stride int, at *int32, nat int, x *T, lines *int32, n int",
+		plain:  "rowsDotListedPlain(dst, rows, stride, at, nat, x, lines, n)",
+		forms:  "AVX512",
+	},
+	{
 		name: "maxIndex", params: "idx *int32, n int", result: "uint32", generic: "idx[n]",
 		forms: "AVX512 AVX2 NEON", nosplit: both,
 	},
