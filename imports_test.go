@@ -52,7 +52,7 @@ var rooms = []room{
 	{"internal/brokertest", "model internal/commandtest internal/realdata", ""},
 	{"model", "dataset/format learner engine internal/atomicfile", "learners vecmath"},
 	{"dataset/public", "internal/atomicfile", ""},
-	{"dataset", "dataset/format engine", ""},
+	{"dataset", "dataset/format engine internal/mapped", ""},
 	{"dataset/format", "engine", "dataset"},
 	{"learners", "learners/internal/ensemble learners/internal/gauss learners/internal/margin " +
 		"learners/internal/kept learners/internal/smo learners/internal/linalg " +
@@ -82,6 +82,7 @@ var rooms = []room{
 	{"vecmath/internal/dispatchgen", "", ""},
 	{"internal/frames", "", ""},
 	{"internal/atomicfile", "", ""},
+	{"internal/mapped", "", ""},
 	{"internal/schema", "", ""},
 	{"internal/scratch", "", ""},
 	{"internal/spelling", "", ""},

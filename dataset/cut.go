@@ -14,6 +14,7 @@ import (
 // read cuts the files into chunks.
 func (s *Stream[T]) read() {
 	defer close(s.reader)
+	defer s.closeParts()
 	s.cut.Lock()
 	defer s.cut.Unlock()
 	defer s.endReading()
@@ -22,7 +23,8 @@ func (s *Stream[T]) read() {
 		return
 	}
 	if len(s.parts) > 0 {
-		for _, p := range s.parts {
+		for i := range s.parts {
+			p := &s.parts[i]
 			read := func() bool { return s.readPart(p) }
 			if p.in.runs != nil {
 				read = func() bool { return s.readRuns(p.in) }
@@ -30,9 +32,6 @@ func (s *Stream[T]) read() {
 			if !p.skip && !read() {
 				break
 			}
-		}
-		for _, p := range s.parts {
-			p.in.Close()
 		}
 		return
 	}
@@ -67,6 +66,20 @@ func (s *Stream[T]) read() {
 		if !ok {
 			return
 		}
+	}
+}
+
+// closeParts closes files that go together, once nobody looks at them any more.
+func (s *Stream[T]) closeParts() {
+	if len(s.parts) == 0 {
+		return
+	}
+	s.wg.Wait()
+	for _, p := range s.parts {
+		if p.mapped != nil {
+			p.mapped.Close()
+		}
+		p.in.Close()
 	}
 }
 
@@ -379,28 +392,43 @@ func (s *Stream[T]) readRuns(in *input) bool {
 
 // readPart cuts a file whose examples all take as many bytes. The caller holds s.cut; it is free
 // while a read may wait.
-func (s *Stream[T]) readPart(p part) bool {
+func (s *Stream[T]) readPart(p *part) bool {
 	in, l := p.in, p.layout
 	in.stop = &s.stop
 	per := max(1, s.lim.chunk/l.Size)
+	if p.mapped != nil {
+		in.skipTo(l.Start, l.Start+int64(l.Rows)*int64(l.Size))
+	}
 	for row := p.lo; row < p.hi; row += per {
 		k := min(per, p.hi-row)
-		c := s.chunk(k * l.Size)
-		c.File, c.Layout, c.first, c.last = in.name, l, row == p.lo, row+k == p.hi
-		c.Offset = l.Start + int64(row)*int64(l.Size)
-		n, err := 0, error(nil)
-		s.cut.Unlock()
-		for n < k*l.Size && err == nil && s.ctx.Err() == nil {
-			var m int
-			m, err = p.data.Read(c.Text[n : k*l.Size])
-			n += m
+		at, size := l.Start+int64(row)*int64(l.Size), k*l.Size
+		var c *chunk[T]
+		n, err := size, error(nil)
+		if p.mapped != nil {
+			c = s.chunk(0)
+			c.Text, c.mapped = p.mapped.Bytes(at, size), p
+			in.read.Add(int64(size))
+			p.mapped.Forget(at - s.lim.flight)
+			if s.stop.asked.Load() {
+				return false
+			}
+		} else {
+			c, n = s.chunk(size), 0
+			s.cut.Unlock()
+			for n < size && err == nil && s.ctx.Err() == nil {
+				var m int
+				m, err = p.data.Read(c.Text[n:size])
+				n += m
+			}
+			s.cut.Lock()
 		}
-		s.cut.Lock()
+		c.File, c.Layout, c.first, c.last = in.name, l, row == p.lo, row+k == p.hi
+		c.Offset = at
 		if s.over || s.ctx.Err() != nil || err == errStopped {
 			return false
 		}
 		c.N = n - n%l.Size
-		if n < k*l.Size {
+		if n < size {
 			c.fail = p.data.Broken(c.Offset+int64(n),
 				fmt.Sprintf("%s %d of %d", l.Unit, row+n/l.Size+1, l.Rows), err)
 		} else if row+k == l.Rows {

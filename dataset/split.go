@@ -267,6 +267,7 @@ func (s *Stream[T]) narrowRows(bad func(want string) error) error {
 // seek makes in read those bytes of its file, which is a regular one and not packed.
 func (in *input) seek(from, to int64) {
 	in.read.Store(in.before) // the head has been read for its layout alone
+	in.file.Seek(0, io.SeekStart)
 	in.head, in.err, in.ended = nil, nil, false
 	r := meter{io.NewSectionReader(in.file, from, to-from), in.read}
 	in.r = bufio.NewReaderSize(r, 1<<16)
