@@ -2,6 +2,7 @@ package learners
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -78,29 +79,34 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 
 // packed returns the features that any member or S has, the members' weights of them, and S.
 func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
-	most := o.Room
-	if o.Lanes != nil {
-		most = o.Lanes.Features()
+	n, s := o.cfg.Members, o.Sum()
+	summed := func(j int) bool { return o.KeepsSum && math.Float64bits(s[j]) != 0 }
+	for j := range o.Room { // that may have any
+		if o.Lanes == nil || o.Lanes.Has(j) || summed(j) {
+			features = append(features, int32(j))
+		}
 	}
-	features = make([]int32, 0, most)
-	members = make([]T, 0, most*o.cfg.Members)
-	sum = make([]float64, 0, most)
-	col, s := make([]T, o.cfg.Members), o.Sum()
-	for j := range o.Room {
-		if o.Lanes != nil && !o.Lanes.Has(j) && (!o.KeepsSum || math.Float64bits(s[j]) == 0) {
+	members = make([]T, len(features)*n)
+	o.Columns(members, features)
+	k := 0 // features that have
+	for i, j := range features {
+		col := members[i*n:][:n]
+		if !summed(int(j)) && !slices.ContainsFunc(col, hasBits[T]) {
 			continue
 		}
-		any := o.Column(col, j)
-		if !any && (!o.KeepsSum || math.Float64bits(s[j]) == 0) {
-			continue
+		if features[k] = j; k < i {
+			copy(members[k*n:], col)
 		}
-		features, members = append(features, int32(j)), append(members, col...)
 		if o.KeepsSum {
 			sum = append(sum, s[j])
 		}
+		k++
 	}
-	return features, members, sum
+	return features[:k], members[:k*n], sum
 }
+
+// hasBits reports whether v is not +0.
+func hasBits[T learner.Float](v T) bool { return v != 0 || 1/v < 0 }
 
 // members is the hypothesis of an ensemble [OBPM] that needs its members: a vote, the average of
 // members whose weights have factors of their own, or the members' votes as probabilities. Its

@@ -351,6 +351,65 @@ func (c *Classes[T]) column(dst []T, lane, j int) (any bool) {
 	return any
 }
 
+// columns sets dst[i*members+m] to the weight of feature list[i], none of which is there twice, in
+// a lane's member m. It goes through rows and masks as they lie in memory.
+func (c *Classes[T]) columns(dst []T, lane int, list []int32) {
+	clear(dst[:len(list)*c.members])
+	by, words := c.tookBy(lane), (c.members+63)/64
+	bit, own := uint32(1)<<(lane%vecmath.ClassLanes), c.own[lane/vecmath.ClassLanes]
+	rows := make([]int32, c.rows) // of a row: where its feature is in the list, and 1
+	for i, j := range list {
+		if int(j) >= len(c.at) || c.at[j] == 0 {
+			continue
+		}
+		r := c.at[j]
+		if r > 0 {
+			rows[r] = int32(i) + 1
+			continue
+		}
+		f, to := &c.few[-1-r], dst[i*c.members:][:c.members]
+		for k, s := range f.slot[:f.have] {
+			x := T(f.x[k])
+			if own[s]&bit == 0 {
+				x = -x
+			}
+			for g, took := range by[int(s)*words:][:words] {
+				for ; took != 0; took &= took - 1 {
+					to[64*g+bits.TrailingZeros64(took)] += x
+				}
+			}
+		}
+	}
+	w := c.w[lane/vecmath.ClassLanes]
+	for lo := 0; lo < len(rows); lo += chunkRows {
+		from := int(c.place(int32(lo)))*vecmath.ClassLanes + lane%vecmath.ClassLanes
+		for m := range c.members {
+			at := from + m*chunkRows*vecmath.ClassLanes
+			for _, i := range rows[lo:min(lo+chunkRows, len(rows))] {
+				if i > 0 {
+					dst[int(i-1)*c.members+m] = T(w[at])
+				}
+				at += vecmath.ClassLanes
+			}
+		}
+	}
+}
+
+// tookBy returns the members that took each of the examples that are remembered, in a lane:
+// [example's number][word of 64 members].
+func (c *classStore) tookBy(lane int) []uint64 {
+	words := (c.members + 63) / 64
+	by := make([]uint64, c.used*words)
+	tile, at := lane/vecmath.ClassLanes, lane%vecmath.ClassLanes
+	for m := range c.members {
+		to := by[m/64:]
+		for s, took := range c.took[tile*c.members+m][:c.used] {
+			to[s*words] |= uint64(took>>at&1) << (m % 64)
+		}
+	}
+	return by
+}
+
 // sumOf sets dst to S of feature j in the lanes of a tile.
 func (c *classStore) sumOf(dst *[vecmath.ClassLanes]int32, tile, j int) {
 	r := 0 // that of zeros

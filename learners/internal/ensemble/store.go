@@ -160,6 +160,19 @@ func (o *Ensemble[T]) Column(dst []T, j int) bool {
 	return o.Store().Column(dst, j)
 }
 
+// Columns sets dst[i*members+m] to the weight of feature list[i], none of which is there twice, in
+// member m.
+func (o *Ensemble[T]) Columns(dst []T, list []int32) {
+	if o.classes != nil {
+		o.classes.columns(dst, o.lane, list)
+		return
+	}
+	store := o.Store()
+	for i, j := range list {
+		store.Column(dst[i*o.members:][:o.members], int(j))
+	}
+}
+
 // Store returns the one in use, of this ensemble alone.
 func (o *Ensemble[T]) Store() columns[T] {
 	if o.classes != nil {
