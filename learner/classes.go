@@ -136,15 +136,16 @@ type Abreast[T Float] interface {
 
 // AbreastOf returns what learns for those learners at once, in parts on the pool, or nil if they
 // can't (Traits.Abreast), or not as they are now. Each is of a class, in their order; with rest the
-// last is of none, and all examples are the rest's for it.
-func AbreastOf[T Float](all []Learner[T], rest bool, pool *engine.Pool) Abreast[T] {
+// last is of none, and all examples are the rest's for it. With dense the examples to come are
+// dense, else sparse; those in the other form they learn one by one.
+func AbreastOf[T Float](all []Learner[T], rest, dense bool, pool *engine.Pool) Abreast[T] {
 	if len(all) == 0 {
 		return nil
 	}
 	if l, ok := all[0].(interface {
-		Abreast(all []Learner[T], rest bool, pool *engine.Pool) Abreast[T]
+		Abreast(all []Learner[T], rest, dense bool, pool *engine.Pool) Abreast[T]
 	}); ok {
-		return l.Abreast(all, rest, pool)
+		return l.Abreast(all, rest, dense, pool)
 	}
 	return nil
 }

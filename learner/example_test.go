@@ -486,7 +486,7 @@ func ExampleAbreast() {
 	b := &engine.Block[float32]{Dim: 2, Ptr: []int{0, 1, 3}, Idx: []int32{0, 0, 1},
 		Val: []float32{2, 1, 3}, Class: []int32{4, 15}}
 	rounds := make([]learner.Round, len(all)*b.Len())
-	if a := learner.AbreastOf(all, false, nil); a == nil || a.Learn(b, rounds) == 0 {
+	if a := learner.AbreastOf(all, false, false, nil); a == nil || a.Learn(b, rounds) == 0 {
 		for k, l := range all { // one by one: the same, to the bit
 			two := b.Slice(0, 2)
 			two.Class, two.Y = nil, []float32{-1, -1}

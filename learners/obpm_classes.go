@@ -6,12 +6,19 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 )
 
-// obpmAbreast is the [learner.Abreast] of OBPM: the members of all classes in one store, where a
-// member sees an example by the same draw in all of them.
+// obpmAbreast is the [learner.Abreast] of OBPM, whose members see an example by the same draw in
+// all classes: of sparse examples they are in one store, of dense ones in their own.
 type obpmAbreast[T learner.Float] struct {
 	of      []*OBPM[T] // of a lane; that of no class, if there is one, is the first
 	rest    bool
-	classes *ensemble.Classes[T]
+	classes abreastClasses[T]
+}
+
+// abreastClasses is an [ensemble.Classes] or an [ensemble.DenseClasses].
+type abreastClasses[T learner.Float] interface {
+	Learn(b *engine.Block[T], first uint64) int
+	Result(k int) (f []float64, updates []int32)
+	Bytes() int64
 }
 
 // abreast reports whether the settings may allow it: members by a fixed step of 1, averaged by
@@ -22,7 +29,7 @@ func (c *OBPMConfig) abreast(form *learner.MemberForm) bool {
 }
 
 // Abreast is for [learner.AbreastOf].
-func (o *OBPM[T]) Abreast(all []learner.Learner[T], rest bool,
+func (o *OBPM[T]) Abreast(all []learner.Learner[T], rest, dense bool,
 	pool *engine.Pool) learner.Abreast[T] {
 	if !o.cfg.abreast(o.Stepper.Form) {
 		return nil
@@ -40,10 +47,18 @@ func (o *OBPM[T]) Abreast(all []learner.Learner[T], rest bool,
 		}
 		a.of, of[i] = append(a.of, one), &one.Ensemble
 	}
-	if a.classes = ensemble.JoinClasses(of, rest, pool); a.classes == nil {
+	if dense {
+		if c := ensemble.JoinDense(of, rest, pool); c != nil {
+			a.classes = c
+			return a
+		}
 		return nil
 	}
-	return a
+	if c := ensemble.JoinClasses(of, rest, pool); c != nil {
+		a.classes = c
+		return a
+	}
+	return nil
 }
 
 // Learn is Abreast.Learn.
@@ -74,14 +89,22 @@ func (a *obpmAbreast[T]) Learn(b *engine.Block[T], rounds []learner.Round) int {
 
 // Add is Abreast.Add.
 func (a *obpmAbreast[T]) Add(l learner.Learner[T]) bool {
-	if !a.classes.Whole() {
-		a.classes.Leave()
-		return false
-	}
 	rest, one := a.of[0], l.(*OBPM[T])
-	one.presented, one.updates = rest.presented, rest.updates
+	switch c := a.classes.(type) {
+	case *ensemble.DenseClasses[T]:
+		if one.SetState(rest.State()) != nil { // what l may find wrong, it says for itself
+			return false
+		}
+		c.Add(&one.Ensemble)
+	case *ensemble.Classes[T]:
+		if !c.Whole() {
+			c.Leave()
+			return false
+		}
+		one.presented, one.updates = rest.presented, rest.updates
+		c.Add(&one.Ensemble)
+	}
 	a.of = append(a.of, one)
-	a.classes.Add(&one.Ensemble)
 	return true
 }
 

@@ -59,8 +59,10 @@ func (*OVRConfig) Entry() learner.Entry {
 // Cost: the base's, once a class; on the pool, a class a part. Where the base's Traits say Abreast
 // and there are 15 classes or more, they are learned side by side: with obpm's defaults, sparse
 // examples of whole numbers, in a quarter of that, and with a third of the memory where most
-// features are rare. Memory: that of the base for each class, and once more where
-// any class may come; 16 bytes a class and example of a run.
+// features are rare. From three classes on dense examples are multiplied by a member's weights of
+// all classes together; with AVX-512 that takes less where those are too many for L1. Memory: that
+// of the base for each class, and once more where any class may come; 16 bytes a class and example
+// of a run.
 type OVR[T learner.Float] struct {
 	cfg   OVRConfig
 	entry learner.Entry
@@ -254,11 +256,15 @@ func memoryOver(base learner.Config, k int64, x learner.Extent) learner.Footprin
 	}
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 64 + 16 + 64
 	run, t := int64(ensemble.RunExamples), base.Traits()
-	abreast := t.Abreast && k >= abreastFrom
+	abreast := t.Abreast && k >= abreastFrom && !x.Dense
 	if abreast {
 		run = ensemble.ClassesExamples
 	}
 	f.Add("classes' work space", k, learner.Times(k, each+run*(32+x.Elem)*5/4)+primal.FixedBytes)
+	if t.Abreast && x.Dense {
+		f.Add("classes' masks", k, ensemble.DenseClassesBytes(int64(t.Replaces), k,
+			x.Elem))
+	}
 	if abreast { // whose members are weights alone
 		f.Add("classes' masks", k, ensemble.ClassesBytes(t.Replaces, k, x.Features, x.Longest))
 	}
@@ -607,7 +613,8 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		return err
 	}
 	if b.Len() > 0 {
-		o.meet(int(slices.Max(b.Class)) + 1)
+		// Rows that are kept as bytes are multiplied without their zeros, one class by one.
+		o.meet(int(slices.Max(b.Class))+1, b.Dense() && !b.Apart())
 	}
 	r := &o.own
 	r.o = o
@@ -618,7 +625,8 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			return err
 		}
 		hi := lo + 1
-		for end := min(b.Len(), lo+r.most()); hi < end && int(b.Class[hi]) < len(o.since); {
+		end := min(b.Len(), lo+r.most(b.Dense()))
+		for hi < end && int(b.Class[hi]) < len(o.since) {
 			hi++
 		}
 		if err := r.run(b, lo, hi, ovrLearn); err != nil {
@@ -728,8 +736,8 @@ func (o *OVR[T]) all() []learner.Learner[T] {
 }
 
 // most is how many examples a run takes.
-func (r *ovrRun[T]) most() int {
-	if r.o.abreast != nil && r.do == ovrLearn {
+func (r *ovrRun[T]) most(dense bool) int {
+	if r.o.abreast != nil && r.do == ovrLearn && !dense {
 		return ensemble.ClassesExamples
 	}
 	return min(ensemble.RunExamples, max(1, ensemble.RunPartials/(len(r.o.columns)+1)))
@@ -774,19 +782,24 @@ func (r *ovrRun[T]) run(b *engine.Block[T], lo, hi int, do ovrWork) error {
 	return nil
 }
 
-// abreastFrom is from how many columns on they are asked to learn abreast: then that takes no more
-// memory than they do by themselves, a row of 32 classes in int16 being one of 16 in float32.
-const abreastFrom = 16
+// From how many columns on they are asked to learn abreast. Of sparse examples that takes no more
+// memory then than they do by themselves, a row of 32 classes in int16 being one of 16 in float32.
+// Of dense ones fewer columns share no loads.
+const abreastFrom, denseAbreastFrom = 16, 3
 
 // meet has the columns learn abreast from here on, if they can, where there are enough of them,
 // with those of classes that will be there at the end of the block or were foreseen. They come as
 // copies in the same rows then, which takes less than to learn by themselves until all have come.
-func (o *OVR[T]) meet(classes int) {
+func (o *OVR[T]) meet(classes int, dense bool) {
+	from := abreastFrom
+	if dense {
+		from = denseAbreastFrom
+	}
 	columns := max(len(o.columns), o.count(max(classes, o.foreseen))) + len(o.lone)
-	if o.abreast != nil || o.apart || o.pairs || o.joining != nil || columns < abreastFrom {
+	if o.abreast != nil || o.apart || o.pairs || o.joining != nil || columns < from {
 		return
 	}
-	o.abreast = learner.AbreastOf(o.all(), len(o.lone) > 0, o.pool)
+	o.abreast = learner.AbreastOf(o.all(), len(o.lone) > 0, dense, o.pool)
 	o.apart = o.abreast == nil && len(o.all()) > 0
 }
 
@@ -921,7 +934,7 @@ func (o *OVR[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
 	defer o.runs.Give(r)
 	r.o = o
 	for lo := 0; lo < b.Len(); lo += r.b.Len() {
-		if err := r.run(b, lo, min(b.Len(), lo+r.most()), do); err != nil {
+		if err := r.run(b, lo, min(b.Len(), lo+r.most(b.Dense())), do); err != nil {
 			return err
 		}
 		n := r.b.Len()

@@ -207,3 +207,69 @@ func TestOVRAbreastMemory(t *testing.T) {
 		t.Errorf("%d bytes, %d planned", have, plan)
 	}
 }
+
+// TestOVRAbreastDense: classes that learn dense examples together are, to the bit, those of two
+// classes, with few members and with more than a word of them, with weights, with classes that come
+// late, and where sparse examples follow.
+func TestOVRAbreastDense(t *testing.T) {
+	for _, c := range []struct {
+		members, classes, known, block int
+		tau                            float64
+		weights                        bool
+	}{
+		{10, 3, 3, 300, 0.3, false}, {10, 13, 0, 7, 1, true}, {130, 8, 0, 200, 0.1, true},
+	} {
+		t.Run(fmt.Sprintf("%d/%d/%v", c.members, c.classes, c.weights), func(t *testing.T) {
+			b := learnertest.Dense[float32](300, 70, 0) // more than a run has
+			sparse := learnertest.Sparse[float32](40, 90, 0)
+			for _, b := range []*engine.Block[float32]{b, sparse} {
+				inClasses(b, c.classes)
+				if c.weights {
+					w := make([]float32, b.Len())
+					for i := range w {
+						w[i] = float32(i%4) / 2 // 0, 1/2, 1 or 3/2
+					}
+					b.Reweigh(w)
+				}
+			}
+			base := &learners.OBPMConfig{Members: c.members, Tau: c.tau, Base: "perceptron",
+				Combine: learners.CombineWeights, Path: learners.PathAuto,
+				Budget: 1000, Removal: learners.RemoveProject,
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+			pool := engine.NewPool(2)
+			defer pool.Close()
+			env := learner.Env{Seed: 7, Pool: pool}
+			all, err := learner.Make[float32]("ovr", &learners.OVRConfig{Classes: c.known,
+				Base: "obpm", BaseConfig: base}, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			updates := map[string]uint64{}
+			for i := range 2 {
+				learnIn(t, all, []*engine.Block[float32]{b, sparse}[i], c.block)
+				state := all.State()
+				for k := range learner.OutputsOf(all) {
+					two, err := learner.Make[float32]("obpm", base, env)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, b := range []*engine.Block[float32]{b, sparse}[:i+1] {
+						learnIn(t, two, against(b, int32(k)), 512)
+					}
+					name := fmt.Sprintf("class%d.", k)
+					got := learnertest.StateBytes(partOf(state, name))
+					if !bytes.Equal(got, learnertest.StateBytes(two.State())) {
+						t.Fatalf("class %d, after block %d: the state is not that of two classes",
+							k, i)
+					}
+					if n := state.Counters[name+"updates"]; n <= updates[name] {
+						t.Errorf("class %d: %d updates after block %d, %d before", k, n, i,
+							updates[name])
+					} else {
+						updates[name] = n
+					}
+				}
+			}
+		})
+	}
+}

@@ -12,8 +12,9 @@ import (
 //	go test -run '^$' -fuzz FuzzDense -fuzztime 20000x ./vecmath
 
 func FuzzDense(f *testing.F) {
-	fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot rowsDotAt rowsDotLines symRankOneMul "+
-		"symMul dotMixed rowsDotMixed axpyMixed exp sinCos addScaledNext countStepLE nextLE")
+	fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot rowsDotAt rowsDotLines "+
+		"rowsDotAtEach symRankOneMul symMul dotMixed rowsDotMixed axpyMixed exp sinCos "+
+		"addScaledNext countStepLE nextLE")
 }
 func FuzzSparse(f *testing.F) {
 	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed "+

@@ -121,6 +121,86 @@ func rowsDotAtByRow[T Float](dst, rows *T, stride int, at *int32, nat int, x *T,
 	}
 }
 
+// RowsDotAtEach is [RowsDotAt] for several vectors, each in memory of its own:
+// dst[i*len(at)+k] = Dot(rows[at[k]*stride:][:len(x[0])], x[i]), to the same bits as Dot. With
+// AVX-512 each element is loaded once for some of the vectors, or rows, that it is multiplied by,
+// and the first of the slices ahead, which will be needed soon, are fetched meanwhile.
+func RowsDotAtEach[T Float](dst []T, x [][]T, rows []T, stride int, at []int32, ahead [][]T) {
+	if len(at) == 0 || len(x) == 0 {
+		return
+	}
+	n := len(x[0])
+	dst = dst[:len(x)*len(at)]
+	for _, v := range x {
+		if len(v) < n {
+			panic(panicShort)
+		}
+		if race {
+			raceRead(v[:n])
+		}
+	}
+	checkRowsAt(dst, rows, stride, at, x[0])
+	i := 0
+	if active == AVX512 && len(at) >= tileLeast {
+		for ; len(x)-i >= tileLeast; i += min(tileVectors, len(x)-i) {
+			some := x[i:min(i+tileVectors, len(x))]
+			ahead = rowsDotTiles(dst[i*len(at):][:len(some)*len(at)], some, rows, stride, at, ahead)
+		}
+	}
+	for ; i < len(x); i++ {
+		rowsDotAt(data(dst[i*len(at):]), data(rows), stride, data(at), len(at), data(x[i]), n)
+	}
+}
+
+// Sizes of a tile of RowsDotAtEach. One that is not full takes as long as a full one; of less than
+// tileLeast vectors or rows RowsDotAt takes less.
+const tileVectors, tileRows, tileLeast = 6, 4, 3
+
+// rowsDotTiles is RowsDotAtEach for the vectors of a tile, and returns what is not fetched of those
+// ahead. What a tile lacks is there twice.
+func rowsDotTiles[T Float](dst []T, x [][]T, rows []T, stride int, at []int32,
+	ahead [][]T) [][]T {
+	var (
+		vectors [tileVectors]*byte
+		list    [tileRows]*byte
+		fetch   [tileRows]*byte
+		sums    [tileVectors * tileRows]T
+		part    [tileVectors * tileRows * 64]T
+	)
+	for i := range vectors {
+		vectors[i] = (*byte)(unsafe.Pointer(unsafe.SliceData(x[min(i, len(x)-1)])))
+	}
+	from := unsafe.Pointer(unsafe.SliceData(rows))
+	for lo := 0; lo < len(at); lo += tileRows {
+		some := at[lo:min(lo+tileRows, len(at))]
+		for k := range list {
+			r := int(some[min(k, len(some)-1)])
+			list[k] = (*byte)(unsafe.Add(from, r*stride*int(unsafe.Sizeof(sums[0]))))
+		}
+		fetch = list
+		n := 0
+		for ; n < min(len(fetch), len(ahead)) && len(ahead[n]) >= len(x[0]); n++ {
+			fetch[n] = (*byte)(unsafe.Pointer(unsafe.SliceData(ahead[n])))
+		}
+		ahead = ahead[n:]
+		rowsDotTile(&sums[0], &part[0], &vectors[0], &list[0], &fetch[0], len(x[0]))
+		for i := range x {
+			copy(dst[i*len(at)+lo:][:len(some)], sums[i*tileRows:])
+		}
+	}
+	return ahead
+}
+
+// rowsDotTileByDot is a tile by a dot each: dst[i*tileRows+k] is that of vector i and row k.
+func rowsDotTileByDot[T Float](dst *T, x, rows **byte, n int) {
+	for i, v := range unsafe.Slice(x, tileVectors) {
+		for k, r := range unsafe.Slice(rows, tileRows) {
+			unsafe.Slice(dst, tileVectors*tileRows)[i*tileRows+k] = dot((*T)(unsafe.Pointer(v)),
+				(*T)(unsafe.Pointer(r)), n, n)
+		}
+	}
+}
+
 // SparseDot returns the sum of val[k]*w[idx[k]]. The indices need not ascend.
 func SparseDot[T Float](idx []int32, val []T, w []T) T {
 	checkIndices(idx, len(w))

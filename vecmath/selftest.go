@@ -113,6 +113,14 @@ func kernelTable[T Float]() []kernel[T] {
 			l.List(o.words[0], len(o.x)*int(unsafe.Sizeof(T(0))))
 			RowsDotLines(o.z, o.y, o.n, o.idx, o.x, &l)
 		}},
+		{"rowsDotAtEach", makeRowsEach[T], func(o *operands[T]) {
+			var room [16][]T
+			x := room[:o.used]
+			for i := range x {
+				x[i] = o.x[3*i:][:o.done]
+			}
+			RowsDotAtEach(o.z, x, o.y, o.n, o.idx, x)
+		}},
 		{"maxIndex", makeIndices[T], func(o *operands[T]) {
 			o.lanes[0] = int32(maxIndex(data(o.idx),
 				len(o.idx)))
@@ -359,6 +367,16 @@ func makeRowsLines[T Float](g *generator[T], n int) *operands[T] {
 		}
 	}
 	o.y = g.floats(max(0, (rows-1)*o.n+len(o.x)))
+	g.indices(o, rows)
+	return o
+}
+
+// makeRowsEach: some vectors of done elements, one in the other, and rows as makeRowsAt has them.
+func makeRowsEach[T Float](g *generator[T], n int) *operands[T] {
+	rows, used := n%11, n/2%13 // kernels take 4 by 6 at once, if both are 3 or more
+	o := &operands[T]{x: g.floats(n + 3*max(0, used-1)), n: n + n%3, z: g.floats(used * rows),
+		done: n, used: used}
+	o.y = g.floats(max(0, (rows-1)*o.n+n))
 	g.indices(o, rows)
 	return o
 }

@@ -311,6 +311,32 @@ TEXT ·rowsDotListedAVX512F32(SB), NOSPLIT, $0-64
 	VZEROUPPER
 	RET
 
+// func rowsDotTileAVX512F32(dst, part *float32, x, rows, ahead **byte, n int)
+TEXT ·rowsDotTileAVX512F32(SB), NOSPLIT, $8-48
+#define LOADN(r) \
+	MOVQ n+40(FP), r
+#define DST(r) \
+	MOVQ dst+0(FP), r
+#define PART(r) \
+	MOVQ part+8(FP), r
+#define X(r) \
+	MOVQ x+16(FP), r
+#define ROWS(r) \
+	MOVQ rows+24(FP), r
+#define AHEAD(r) \
+	MOVQ ahead+32(FP), r
+#define PASS pass-8(SP)
+#include "rowsdottile_avx512.h"
+#undef LOADN
+#undef DST
+#undef PART
+#undef X
+#undef ROWS
+#undef AHEAD
+#undef PASS
+	VZEROUPPER
+	RET
+
 // func lanesScoreAVX512F32(dst, w *float32, width int, rows *int32, val *float32, n int)
 TEXT ·lanesScoreAVX512F32(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -652,6 +678,32 @@ TEXT ·rowsDotListedAVX512F64(SB), NOSPLIT, $0-64
 #undef LOADSTEPS
 #undef FROM
 #undef TWO
+	VZEROUPPER
+	RET
+
+// func rowsDotTileAVX512F64(dst, part *float64, x, rows, ahead **byte, n int)
+TEXT ·rowsDotTileAVX512F64(SB), NOSPLIT, $8-48
+#define LOADN(r) \
+	MOVQ n+40(FP), r
+#define DST(r) \
+	MOVQ dst+0(FP), r
+#define PART(r) \
+	MOVQ part+8(FP), r
+#define X(r) \
+	MOVQ x+16(FP), r
+#define ROWS(r) \
+	MOVQ rows+24(FP), r
+#define AHEAD(r) \
+	MOVQ ahead+32(FP), r
+#define PASS pass-8(SP)
+#include "rowsdottile_avx512.h"
+#undef LOADN
+#undef DST
+#undef PART
+#undef X
+#undef ROWS
+#undef AHEAD
+#undef PASS
 	VZEROUPPER
 	RET
 

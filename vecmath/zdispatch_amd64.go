@@ -165,6 +165,19 @@ func rowsDotListed[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, 
 	rowsDotListedPlain(dst, rows, stride, at, nat, x, lines, n)
 }
 
+func rowsDotTile[T Float](dst, part *T, x, rows, ahead **byte, n int) {
+	switch active {
+	case AVX512:
+		if is32[T]() {
+			rowsDotTileAVX512F32(f32(dst), f32(part), x, rows, ahead, n)
+		} else {
+			rowsDotTileAVX512F64(f64(dst), f64(part), x, rows, ahead, n)
+		}
+		return
+	}
+	rowsDotTileByDot(dst, x, rows, n)
+}
+
 //go:nosplit
 func maxIndex(idx *int32, n int) uint32 {
 	switch active {

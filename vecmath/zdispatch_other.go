@@ -48,6 +48,10 @@ func rowsDotListed[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, 
 	rowsDotListedPlain(dst, rows, stride, at, nat, x, lines, n)
 }
 
+func rowsDotTile[T Float](dst, part *T, x, rows, ahead **byte, n int) {
+	rowsDotTileByDot(dst, x, rows, n)
+}
+
 func maxIndex(idx *int32, n int) uint32 {
 	return maxIndexGeneric(unsafe.Slice(idx, n))
 }

@@ -102,6 +102,14 @@ func rowsDotListedAVX512F32(dst, rows *float32, stride int, at *int32, nat int, 
 //go:noescape
 func rowsDotListedAVX512F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, lines *int32, n int)
 
+// rowsDotTile has room for 64 partial sums (float64: 32) of each dot in part.
+//
+//go:noescape
+func rowsDotTileAVX512F32(dst, part *float32, x, rows, ahead **byte, n int)
+
+//go:noescape
+func rowsDotTileAVX512F64(dst, part *float64, x, rows, ahead **byte, n int)
+
 //go:noescape
 func maxIndexAVX512(idx *int32, n int) uint32
 

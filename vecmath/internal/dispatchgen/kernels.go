@@ -91,6 +91,12 @@ var kernels = []kernel{
 		forms:  "AVX512",
 	},
 	{
+		name: "rowsDotTile", params: "dst, part *T, x, rows, ahead **byte, n int",
+		plain: "rowsDotTileByDot(dst, x, rows, n)",
+		forms: "AVX512",
+		stubs: "has room for 64 partial sums (float64: 32) of each dot in part.",
+	},
+	{
 		name: "maxIndex", params: "idx *int32, n int", result: "uint32", generic: "idx[n]",
 		forms: "AVX512 AVX2 NEON", nosplit: both,
 	},
