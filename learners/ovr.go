@@ -59,10 +59,10 @@ func (*OVRConfig) Entry() learner.Entry {
 // Cost: the base's, once a class; on the pool, a class a part. Where the base's Traits say Abreast
 // and there are 15 classes or more, they are learned side by side: with obpm's defaults, sparse
 // examples of whole numbers, in a quarter of that, and with a third of the memory where most
-// features are rare. From three classes on dense examples are multiplied by a member's weights of
-// all classes together; with AVX-512 that takes less where those are too many for L1. Memory: that
-// of the base for each class, and once more where any class may come; 16 bytes a class and example
-// of a run.
+// features are rare. With AVX-512, from three classes and 1024 features on, dense examples are
+// multiplied by a member's weights of all classes together, which takes less as those are too many
+// for L1. Memory: that of the base for each class, and once more where any class may come; 16 bytes
+// a class and example of a run.
 type OVR[T learner.Float] struct {
 	cfg   OVRConfig
 	entry learner.Entry
@@ -261,7 +261,7 @@ func memoryOver(base learner.Config, k int64, x learner.Extent) learner.Footprin
 		run = ensemble.ClassesExamples
 	}
 	f.Add("classes' work space", k, learner.Times(k, each+run*(32+x.Elem)*5/4)+primal.FixedBytes)
-	if t.Abreast && x.Dense {
+	if t.Abreast && x.Dense && ensemble.DenseClassesPay(int(x.Features)) {
 		f.Add("classes' masks", k, ensemble.DenseClassesBytes(int64(t.Replaces), k,
 			x.Elem))
 	}
@@ -613,8 +613,7 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		return err
 	}
 	if b.Len() > 0 {
-		// Rows that are kept as bytes are multiplied without their zeros, one class by one.
-		o.meet(int(slices.Max(b.Class))+1, b.Dense() && !b.Apart())
+		o.meet(int(slices.Max(b.Class))+1, b)
 	}
 	r := &o.own
 	r.o = o
@@ -790,8 +789,10 @@ const abreastFrom, denseAbreastFrom = 16, 3
 // meet has the columns learn abreast from here on, if they can, where there are enough of them,
 // with those of classes that will be there at the end of the block or were foreseen. They come as
 // copies in the same rows then, which takes less than to learn by themselves until all have come.
-func (o *OVR[T]) meet(classes int, dense bool) {
+func (o *OVR[T]) meet(classes int, b *engine.Block[T]) {
 	from := abreastFrom
+	// Rows that are kept as bytes are multiplied without their zeros, one class by one.
+	dense := b.Dense() && !b.Apart() && ensemble.DenseClassesPay(b.Dim)
 	if dense {
 		from = denseAbreastFrom
 	}

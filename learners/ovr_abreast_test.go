@@ -220,8 +220,8 @@ func TestOVRAbreastDense(t *testing.T) {
 		{10, 3, 3, 300, 0.3, false}, {10, 13, 0, 7, 1, true}, {130, 8, 0, 200, 0.1, true},
 	} {
 		t.Run(fmt.Sprintf("%d/%d/%v", c.members, c.classes, c.weights), func(t *testing.T) {
-			b := learnertest.Dense[float32](300, 70, 0) // more than a run has
-			sparse := learnertest.Sparse[float32](40, 90, 0)
+			b := learnertest.Dense[float32](300, 1030, 0) // more than a run has
+			sparse := learnertest.Sparse[float32](40, 1100, 0)
 			for _, b := range []*engine.Block[float32]{b, sparse} {
 				inClasses(b, c.classes)
 				if c.weights {
