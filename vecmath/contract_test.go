@@ -264,6 +264,16 @@ func TestMixedWidens(t *testing.T) {
 			if d := diffFloats(one, three) + diffFloats(two, three); d != "" {
 				t.Fatalf("AxpyMixed, n = %d: y%s", n, d)
 			}
+			for _, w := range [][]float64{one, two} {
+				copy(w, dense.d)
+			}
+			f, g64 := DotAxpyMixed(one, 1.7, dense.x), DotAxpyMixed(two, 1.7, wide(dense.x))
+			if want := DotMixed(dense.d, dense.x); !sameBits(f, want) || !sameBits(g64, want) {
+				t.Fatalf("DotAxpyMixed, n = %d: %v, of float64 %v, want %v", n, f, g64, want)
+			}
+			if d := diffFloats(one, three) + diffFloats(two, three); d != "" {
+				t.Fatalf("DotAxpyMixed, n = %d: y%s", n, d)
+			}
 			one, two, three = slices.Clone(sparse.d), slices.Clone(sparse.d), slices.Clone(sparse.d)
 			SparseAxpyMixed(one, 1.7, sparse.idx, sparse.x)
 			SparseAxpyMixed(two, 1.7, sparse.idx, wide(sparse.x))
@@ -272,7 +282,7 @@ func TestMixedWidens(t *testing.T) {
 				t.Fatalf("SparseAxpyMixed, n = %d: w%s", n, d)
 			}
 			one, two = slices.Clone(sparse.d), slices.Clone(sparse.d)
-			f, g64 := SparseDotAxpyMixed(one, 1.7, sparse.idx, sparse.x), SparseDotAxpyMixed(two,
+			f, g64 = SparseDotAxpyMixed(one, 1.7, sparse.idx, sparse.x), SparseDotAxpyMixed(two,
 				1.7, sparse.idx, wide(sparse.x))
 			if want := SparseDotMixed(sparse.idx, sparse.x, sparse.d); !sameBits(f, want) ||
 				!sameBits(g64, want) {
@@ -310,6 +320,8 @@ func TestPanics(t *testing.T) {
 		{panicShort, func() { Axpy(f, 1, f[:31]) }},
 		{panicShort, func() { DotMixed(make([]float64, 31), f) }},
 		{panicShort, func() { AxpyMixed(make([]float64, 33), 1, f) }},
+		{panicShort, func() { DotAxpyMixed(make([]float64, 33), 1, f) }},
+		{panicShort, func() { DotMixedLines(make([]float64, 31), f, new(Lines)) }},
 		{panicStride, func() { RowsDot(f[:2], f, 17, f[:16]) }},
 		{panicStride, func() { RowsDot(f[:2], f, -1, f[:16]) }},
 		{panicStride, func() { RowsDot(f[:3], f, math.MaxInt, f[:16]) }},

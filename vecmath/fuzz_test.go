@@ -13,8 +13,8 @@ import (
 
 func FuzzDense(f *testing.F) {
 	fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot rowsDotAt rowsDotLines "+
-		"rowsDotAtEach symRankOneMul symMul dotMixed rowsDotMixed axpyMixed exp sinCos "+
-		"addScaledNext countStepLE nextLE")
+		"dotMixedLines rowsDotAtEach symRankOneMul symMul dotMixed rowsDotMixed axpyMixed "+
+		"dotAxpyMixed exp sinCos addScaledNext countStepLE nextLE")
 }
 func FuzzSparse(f *testing.F) {
 	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed "+

@@ -326,6 +326,24 @@ func AxpyMixed[T Float](y []float64, a float64, x []T) {
 	axpy(data(y), a, f64(data(x)), len(y), len(x))
 }
 
+// DotAxpyMixed is [DotMixed] of y and x followed by [AxpyMixed], in one pass: it returns the dot
+// before the update.
+func DotAxpyMixed[T Float](y []float64, a float64, x []T) float64 {
+	if len(x) < len(y) {
+		panic(panicShort)
+	}
+	if race {
+		raceRead(x[:len(y)])
+		raceWrite(y)
+	}
+	if is32[T]() {
+		return dotAxpyMixed(data(y), a, f32(data(x)), len(y))
+	}
+	f := dot(data(y), f64(data(x)), len(y), len(y))
+	axpy(data(y), a, f64(data(x)), len(y), len(y))
+	return f
+}
+
 // SparseDotMixed is [SparseDot] of a float64 vector and an example of either precision.
 func SparseDotMixed[T Float](idx []int32, val []T, w []float64) float64 {
 	checkIndices(idx, len(w))

@@ -1,6 +1,7 @@
 package vecmath
 
 import (
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -14,9 +15,11 @@ const MaxLines = 64
 type Lines struct {
 	// Where they begin, in bytes: section q has those whose number is q mod 4, ascending, and
 	// behind them, up to n, a line of zeros.
-	at [MaxLines]int32
-	n  int // lines of a section, most
-	of int // bytes of the vector; 0: not listed
+	at    [MaxLines]int32
+	n     int    // lines of a section, most
+	of    int    // bytes of the vector; 0: not listed
+	bits  uint64 // of its lines that are not zeros
+	zeros int    // where a line of zeros begins, in bytes
 }
 
 // LineBit is the number of the bit that stands for a line in what [Lines.List] takes.
@@ -30,17 +33,17 @@ func (l *Lines) List(bitsOf uint64, bytes int) {
 	if active != AVX512 || bytes%64 != 0 || uint(bytes) > 64*MaxLines {
 		return
 	}
-	lines := bytes / 64
-	var there uint64 // bits of all lines
-	for q := range 4 {
-		there |= (1<<((lines+3-q)/4) - 1) << (16 * q)
-	}
+	lines := uint(bytes) / 64
+	// of all lines: as many of each section, then one more of the first ones
+	const each = 1 | 1<<16 | 1<<32 | 1<<48
+	there := uint64(1<<(lines/4)-1)*each | 1<<(lines/4)*(each&(1<<(lines%4*16)-1))
 	zeros := there &^ bitsOf
 	if zeros == 0 {
 		return
 	}
 	first := bits.TrailingZeros64(zeros)
-	l.n = listLines(&l.at[0], there&bitsOf, 64*(first%16*4+first/16))
+	l.bits, l.zeros = there&bitsOf, 64*(first%16*4+first/16)
+	l.n = listLines(&l.at[0], l.bits, l.zeros)
 	l.of = bytes
 }
 
@@ -92,6 +95,68 @@ func RowsDotLines[T Float](dst, rows []T, stride int, at []int32, x []T, l *Line
 			dst[k] = dotLines(rows[int(at[k])*stride:][:len(x)], x) + 0
 		}
 	}
+}
+
+// DotMixedLines is [DotMixed] that leaves out the lines of x that are zeros, as [RowsDotLines] does
+// and with the same promises.
+func DotMixedLines[T Float](a []float64, x []T, l *Lines) (s float64) {
+	switch {
+	case l.of == 0:
+		s = DotMixed(a, x)
+	case l.of != len(x)*int(unsafe.Sizeof(T(0))) || len(a) < len(x):
+		panic(panicShort)
+	default:
+		if race {
+			raceRead(a[:len(x)])
+			raceRead(x)
+		}
+		if is32[T]() {
+			s = dotMixedListed(data(a), f32(data(x)), l.bits, l.zeros)
+		} else {
+			var first int32
+			rowsDotListed(&s, data(a), 0, &first, 1, f64(data(x)), &l.at[0], l.n)
+		}
+	}
+	switch {
+	case s == 0:
+		return 0
+	case s != s: // by a line of zeros, perhaps
+		return dotMixedLines(a, x) + 0
+	}
+	return s
+}
+
+// dotMixedLines is the reference of [DotMixedLines].
+func dotMixedLines[T Float](a []float64, x []T) float64 {
+	var p [32]float64
+	line := 64 / int(unsafe.Sizeof(T(0)))
+	for lo := 0; lo < len(x); lo += line {
+		hi := min(lo+line, len(x))
+		if isZeros(x[lo:hi]) {
+			continue
+		}
+		for i := lo; i < hi; i++ {
+			p[i&31] = math.FMA(float64(x[i]), a[i], p[i&31])
+		}
+	}
+	return halve(p[:])
+}
+
+// dotMixedListedPlain is the reference of DotMixedLines by the bits of lines, lines of zeros among
+// them included.
+func dotMixedListedPlain(a *float64, x *float32, lines uint64) float64 {
+	var p [32]float64
+	for l := range MaxLines {
+		if lines>>LineBit(l)&1 == 0 {
+			continue
+		}
+		for i := 16 * l; i < 16*l+16; i++ {
+			v := *(*float32)(unsafe.Add(unsafe.Pointer(x), 4*i))
+			w := *(*float64)(unsafe.Add(unsafe.Pointer(a), 8*i))
+			p[i&31] = math.FMA(float64(v), w, p[i&31])
+		}
+	}
+	return halve(p[:])
 }
 
 // dotLines is the reference of [RowsDotLines], of a row.

@@ -113,6 +113,11 @@ func kernelTable[T Float]() []kernel[T] {
 			l.List(o.words[0], len(o.x)*int(unsafe.Sizeof(T(0))))
 			RowsDotLines(o.z, o.y, o.n, o.idx, o.x, &l)
 		}},
+		{"dotMixedLines", makeRowsLines[T], func(o *operands[T]) {
+			var l Lines
+			l.List(o.words[0], len(o.x)*int(unsafe.Sizeof(T(0))))
+			o.dsum = DotMixedLines(o.d, o.x, &l)
+		}},
 		{"rowsDotAtEach", makeRowsEach[T], func(o *operands[T]) {
 			var room [16][]T
 			x := room[:o.used]
@@ -257,6 +262,9 @@ func kernelTable[T Float]() []kernel[T] {
 				AxpyMixed(o.d, o.da,
 					o.x)
 			}},
+			kernel[T]{"dotAxpyMixed", makeDense[T], func(o *operands[T]) {
+				o.dsum = DotAxpyMixed(o.d, o.da, o.x)
+			}},
 			kernel[T]{"sparseDotMixed", makeSparse[T],
 				func(o *operands[T]) { o.dsum = SparseDotMixed(o.idx, o.x, o.d) }},
 			kernel[T]{"sparseAxpyMixed", makeSparse[T], func(o *operands[T]) {
@@ -367,6 +375,9 @@ func makeRowsLines[T Float](g *generator[T], n int) *operands[T] {
 		}
 	}
 	o.y = g.floats(max(0, (rows-1)*o.n+len(o.x)))
+	if g.doubles(o, len(o.x)); !is32[T]() {
+		o.d = as64(g.floats(len(o.x)))
+	}
 	g.indices(o, rows)
 	return o
 }

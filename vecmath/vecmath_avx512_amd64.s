@@ -813,6 +813,86 @@ TEXT ·dotMixedAVX512(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
+// func dotMixedListedAVX512(a *float64, x *float32, lines uint64, zeros int) float64
+//
+// The even lines of x, which go to the partial sums Z0 and Z1, and the odd ones, to Z2 and Z3, are
+// two lists on the stack, of where a line begins, with lines of zeros up to the length of the
+// longer one.
+//
+// SI a, DI x, R8 the lines' bits, Z20 where the first 16 lines of a list begin, Z21 a line of zeros,
+// R9 and R10 lines of each list, CX -4 times the steps left, R11 behind the even list's steps.
+#define LIST(to, n) \
+	KMOVW       AX, K1; \
+	VMOVDQA64   Z21, Z22; \
+	VPCOMPRESSD Z20, K1, Z22; \
+	VMOVDQU32   Z22, to(SP); \
+	VMOVDQU32   Z21, (to+64)(SP); \
+	MOVWLZX     AX, BX; \
+	POPCNTL     BX, BX; \
+	POPCNTL     AX, n; \
+	SHRL        $16, AX; \
+	KMOVW       AX, K1; \
+	VPADDD      Z23, Z20, Z24; \
+	VMOVDQA64   Z21, Z22; \
+	VPCOMPRESSD Z24, K1, Z22; \
+	VMOVDQU32   Z22, to(SP)(BX*4)
+TEXT ·dotMixedListedAVX512(SB), NOSPLIT, $256-40
+	MOVQ         a+0(FP), SI
+	MOVQ         x+8(FP), DI
+	MOVQ         lines+16(FP), R8
+	VPBROADCASTD zeros+24(FP), Z21
+	VMOVDQU32    lineStarts<>(SB), Z20 // of every fourth line
+	VPSRLD       $1, Z20, Z20
+	MOVL         $2048, AX
+	VPBROADCASTD AX, Z23
+	MOVL         $0x55555555, R12
+	MOVL         $0xaaaaaaaa, R13
+	PDEPL        R12, R8, AX
+	SHRQ         $16, R8
+	PDEPL        R12, R8, R11
+	SHRQ         $16, R8
+	PDEPL        R13, R8, BX
+	SHRQ         $16, R8
+	PDEPL        R13, R8, R13
+	ORL          BX, AX
+	LIST(0, R9)
+	MOVL         $64, AX
+	VPBROADCASTD AX, Z24
+	VPADDD       Z24, Z20, Z20
+	MOVL         R11, AX
+	ORL          R13, AX
+	LIST(128, R10)
+	ZERO4
+	CMPL         R9, R10
+	CMOVLLT      R10, R9
+	TESTL        R9, R9
+	JEQ          sum
+	LEAQ         (SP)(R9*4), R11
+	MOVL         R9, CX
+	SHLQ         $2, CX
+	NEGQ         CX
+
+loop:
+	MOVL      (R11)(CX*1), AX
+	MOVL      128(R11)(CX*1), BX
+	VCVTPS2PD 0(DI)(AX*1), Z4
+	VCVTPS2PD 32(DI)(AX*1), Z5
+	VCVTPS2PD 0(DI)(BX*1), Z6
+	VCVTPS2PD 32(DI)(BX*1), Z7
+	FMA       0(SI)(AX*2), Z4, Z0
+	FMA       64(SI)(AX*2), Z5, Z1
+	FMA       0(SI)(BX*2), Z6, Z2
+	FMA       64(SI)(BX*2), Z7, Z3
+	ADDQ      $4, CX
+	JLT       loop
+
+sum:
+	HALVE
+	VMOVSD X0, ret+32(FP)
+	VZEROUPPER
+	RET
+#undef LIST
+
 // func rowsDotMixedAVX512(dst *float64, rows *float32, nrows, stride int, x *float64, n int)
 TEXT ·rowsDotMixedAVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -837,6 +917,17 @@ TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), SI
 	MOVQ         n+24(FP), CX
 #include "axpymixed_avx512.h"
+	VZEROUPPER
+	RET
+
+// func dotAxpyMixedAVX512(y *float64, a float64, x *float32, n int) float64
+TEXT ·dotAxpyMixedAVX512(SB), NOSPLIT, $0-40
+	MOVQ         y+0(FP), DI
+	VBROADCASTSD a+8(FP), Z4
+	MOVQ         x+16(FP), SI
+	MOVQ         n+24(FP), CX
+#include "dotaxpymixed_avx512.h"
+	VMOVSD X0, ret+32(FP)
 	VZEROUPPER
 	RET
 

@@ -165,6 +165,14 @@ func rowsDotListed[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, 
 	rowsDotListedPlain(dst, rows, stride, at, nat, x, lines, n)
 }
 
+func dotMixedListed(a *float64, x *float32, lines uint64, zeros int) float64 {
+	switch active {
+	case AVX512:
+		return dotMixedListedAVX512(a, x, lines, zeros)
+	}
+	return dotMixedListedPlain(a, x, lines)
+}
+
 func rowsDotTile[T Float](dst, part *T, x, rows, ahead **byte, n int) {
 	switch active {
 	case AVX512:
@@ -488,6 +496,16 @@ func axpyMixed(y *float64, a float64, x *float32, n int) {
 		return
 	}
 	axpyMixedGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
+}
+
+func dotAxpyMixed(y *float64, a float64, x *float32, n int) float64 {
+	switch active {
+	case AVX512:
+		return dotAxpyMixedAVX512(y, a, x, n)
+	}
+	f := dotMixed(y, x, n)
+	axpyMixed(y, a, x, n)
+	return f
 }
 
 // AVX-512's gathers gain nothing over AVX2.

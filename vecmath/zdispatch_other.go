@@ -48,6 +48,10 @@ func rowsDotListed[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, 
 	rowsDotListedPlain(dst, rows, stride, at, nat, x, lines, n)
 }
 
+func dotMixedListed(a *float64, x *float32, lines uint64, zeros int) float64 {
+	return dotMixedListedPlain(a, x, lines)
+}
+
 func rowsDotTile[T Float](dst, part *T, x, rows, ahead **byte, n int) {
 	rowsDotTileByDot(dst, x, rows, n)
 }
@@ -144,6 +148,12 @@ func rowsDotMixed(dst *float64, rows *float32, nrows, stride int, x *float64, n 
 
 func axpyMixed(y *float64, a float64, x *float32, n int) {
 	axpyMixedGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
+}
+
+func dotAxpyMixed(y *float64, a float64, x *float32, n int) float64 {
+	f := dotMixed(y, x, n)
+	axpyMixed(y, a, x, n)
+	return f
 }
 
 func sparseDotMixed(idx *int32, val *float32, n int, w *float64, nw int) float64 {

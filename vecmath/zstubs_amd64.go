@@ -102,6 +102,9 @@ func rowsDotListedAVX512F32(dst, rows *float32, stride int, at *int32, nat int, 
 //go:noescape
 func rowsDotListedAVX512F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, lines *int32, n int)
 
+//go:noescape
+func dotMixedListedAVX512(a *float64, x *float32, lines uint64, zeros int) float64
+
 // rowsDotTile has room for 64 partial sums (float64: 32) of each dot in part.
 //
 //go:noescape
@@ -290,6 +293,9 @@ func axpyMixedAVX512(y *float64, a float64, x *float32, n int)
 
 //go:noescape
 func axpyMixedAVX2(y *float64, a float64, x *float32, n int)
+
+//go:noescape
+func dotAxpyMixedAVX512(y *float64, a float64, x *float32, n int) float64
 
 //go:noescape
 func sparseDotMixedAVX2(idx *int32, val *float32, n int, w *float64) float64

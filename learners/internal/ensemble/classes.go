@@ -12,7 +12,6 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -441,7 +440,7 @@ func (c *Classes[T]) catchUp() {
 		return
 	}
 	for _, o := range c.of {
-		o.sum = primal.Grown(o.sum, o.Room)
+		o.growSum()
 	}
 	n := len(c.changed)
 	if c.every {

@@ -118,7 +118,7 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 	if apart && len(w.Row) < r.B.Stride {
 		w.Row = engine.Aligned[T](r.B.Stride)
 	}
-	var list [2 * 64]int32
+	var list [2*64 + 8]int32
 	for e := lo; e < hi; e++ {
 		x := r.B.RowLines(e)
 		if apart {
@@ -138,11 +138,16 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 			if left := to - 64*g; left < 64 {
 				word &= 1<<left - 1
 			}
-			for ; word != 0; word &= word - 1 {
-				list[n] = int32(64*g + bits.TrailingZeros64(word))
-				n++
+			// Eight at a time, whether they are there or not: where they end can't be guessed.
+			there := bits.OnesCount64(word)
+			for k := 0; k < there; k += 8 {
+				some := (*[8]int32)(list[n+k:])
+				for i := range some {
+					some[i] = int32(64*g + bits.TrailingZeros64(word))
+					word &= word - 1
+				}
 			}
-			if n > len(list)-64 { // no room for another word
+			if n += there; n > 64 { // no room for another word
 				updates += r.stepListed(x, &w.lines, r.B.Y[e], r.weight(e), list[:n])
 				n = 0
 			}
@@ -150,7 +155,7 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 		updates += r.stepListed(x, &w.lines, r.B.Y[e], r.weight(e), list[:n])
 		counts[e] = int32(updates)
 		if r.summed { // while x is near, and rows of weights are awaited
-			r.scores[e], r.coefs[e] = o.replayDense(x[:r.B.Dim], r.B.Y[e], r.weight(e), updates)
+			r.scores[e], r.coefs[e] = o.replayDense(x, &w.lines, r.B.Y[e], r.weight(e), updates)
 		}
 	}
 }

@@ -44,6 +44,7 @@ type MemberRun[T learner.Float] struct {
 	partials       []Partial       // [part][example]
 	work           []LaneWork[T]   // one a part
 	words          []float64       // room for what a trace is given of an example
+	unlisted       vecmath.Lines   // says nothing
 }
 
 // Aggregate says what is summed over the members' scores of an example.

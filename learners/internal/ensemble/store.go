@@ -8,6 +8,7 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Ensemble is members side by side: their weights in one of two forms, the rule that steps them,
@@ -120,8 +121,15 @@ func (o *Ensemble[T]) GrowTo(dim int) {
 	case o.classes != nil: // S grows when it is asked for
 		o.classes.stale.Store(true)
 	case o.KeepsSum:
-		o.sum = primal.Grown(o.sum, o.Room)
+		o.growSum()
 	}
+}
+
+// growSum makes S as long as there is room for features, with zeros behind it up to a whole line of
+// any example's.
+func (o *Ensemble[T]) growSum() {
+	unit := vecmath.LaneUnit[T]()
+	o.sum = primal.Grown(o.sum, (o.Room+unit-1)/unit*unit)[:o.Room]
 }
 
 // Sum returns S, one a feature seen, if it is kept: that of the learner, not a copy. Calls may run

@@ -91,6 +91,12 @@ var kernels = []kernel{
 		forms:  "AVX512",
 	},
 	{
+		name:   "dotMixedListed",
+		params: "a *float64, x *float32, lines uint64, zeros int", result: "float64",
+		plain: "return dotMixedListedPlain(a, x, lines)",
+		forms: "AVX512",
+	},
+	{
 		name: "rowsDotTile", params: "dst, part *T, x, rows, ahead **byte, n int",
 		plain: "rowsDotTileByDot(dst, x, rows, n)",
 		forms: "AVX512",
@@ -268,6 +274,12 @@ var kernels = []kernel{
 		name: "axpyMixed", params: "y *float64, a float64, x *float32, n int",
 		generic: "y[n], a, x[n]",
 		forms:   "AVX512 AVX2 NEON", nosplit: both,
+	},
+	{
+		name: "dotAxpyMixed", params: "y *float64, a float64, x *float32, n int",
+		result: "float64",
+		plain:  "f := dotMixed(y, x, n)\naxpyMixed(y, a, x, n)\nreturn f",
+		forms:  "AVX512",
 	},
 	{
 		name:   "sparseDotMixed",
