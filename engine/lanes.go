@@ -89,41 +89,46 @@ func padded[T Float | int8 | int16](n int) int {
 // pile up: of a million features and 100 members three times what the weights take.
 const largeTile = 16 << 20
 
-// grow makes room for that many rows, cutting the tiles anew where they get too large.
+// grow makes room for that many rows, cutting the tiles anew where they get too large. The weights
+// stay in int8 or int16 if those of all tiles are there: to move all into int8 again, for the next
+// run, takes longer than to copy them.
 func (l *Lanes[T]) grow(rows int) {
-	all := l.allInt16()
+	bytes, whole := l.allInt8(), l.allInt16()
 	for i := range l.Tiles {
-		if t := &l.Tiles[i]; all {
+		switch t := &l.Tiles[i]; {
+		case bytes:
+		case whole:
 			t.int8ToInt16()
-		} else {
+		default:
 			t.Widen()
 		}
 	}
-	small, lanes, tiles := l.allInt16(), l.lanesFor(rows, l.elem()), l.Tiles
+	lanes, tiles := l.lanesFor(rows, l.elem()), l.Tiles
 	if lanes != l.lanes {
 		tiles = nil
 		for lo := 0; lo < l.members; lo += lanes {
-			n := min(lanes, l.members-lo)
-			t := LaneTile[T]{Width: padded[T](n), Lo: lo, Lanes: n}
-			if small {
-				t.Width = padded[int16](n)
-			}
-			tiles = append(tiles, t)
+			tiles = append(tiles, LaneTile[T]{Lo: lo, Lanes: min(lanes, l.members-lo)})
 		}
 	}
 	for i := range tiles { // one after the other: that of one may be there twice
 		t := tiles[i]
-		t.W, t.Int16 = nil, nil
-		if small {
+		t.W, t.Int16, t.Int8 = nil, nil, nil
+		switch {
+		case bytes:
+			t.Width = padded[int8](t.Lanes)
+			t.Int8 = Aligned[int8](rows * t.Width)
+		case whole:
+			t.Width = padded[int16](t.Lanes)
 			t.Int16 = Aligned[int16](rows * t.Width)
-		} else {
+		default:
+			t.Width = padded[T](t.Lanes)
 			t.W = Aligned[T](rows * t.Width)
 		}
 		for k := range l.Tiles {
 			l.copyTile(&t, &l.Tiles[k])
 		}
 		tiles[i] = t
-		release(int64(rows*t.Width) * l.elem())
+		release(t.bytes())
 	}
 	l.Tiles, l.lanes, l.rows = tiles, lanes, rows
 }
@@ -172,11 +177,14 @@ func (l *Lanes[T]) copyTile(dst, src *LaneTile[T]) {
 		return
 	}
 	dst.Peak = max(dst.Peak, src.Peak)
-	if src.Int16 != nil {
-		copyRows(dst.Int16[lo-dst.Lo:], dst.Width, src.Int16[lo-src.Lo:], src.Width, hi-lo,
-			len(l.feature))
-	} else {
-		copyRows(dst.W[lo-dst.Lo:], dst.Width, src.W[lo-src.Lo:], src.Width, hi-lo, len(l.feature))
+	n, rows := hi-lo, len(l.feature)
+	switch lo, from := lo-dst.Lo, lo-src.Lo; {
+	case src.Int8 != nil:
+		copyRows(dst.Int8[lo:], dst.Width, src.Int8[from:], src.Width, n, rows)
+	case src.Int16 != nil:
+		copyRows(dst.Int16[lo:], dst.Width, src.Int16[from:], src.Width, n, rows)
+	default:
+		copyRows(dst.W[lo:], dst.Width, src.W[from:], src.Width, n, rows)
 	}
 }
 
@@ -368,10 +376,14 @@ func (l *Lanes[T]) Features() int { return len(l.feature) - 1 }
 func (l *Lanes[T]) Bytes() int64 {
 	n := int64(4 * (cap(l.row) + cap(l.feature)))
 	for i := range l.Tiles {
-		t := &l.Tiles[i]
-		n += int64(len(t.W))*elemSize[T]() + 2*int64(len(t.Int16)) + int64(len(t.Int8))
+		n += l.Tiles[i].bytes()
 	}
 	return n
+}
+
+// bytes is what the tile's weights take.
+func (t *LaneTile[T]) bytes() int64 {
+	return int64(len(t.W))*elemSize[T]() + 2*int64(len(t.Int16)) + int64(len(t.Int8))
 }
 
 // anyBits reports whether any element is something else than +0.

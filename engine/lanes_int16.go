@@ -36,7 +36,18 @@ func (l *Lanes[T]) allInt16() bool {
 	return len(l.Tiles) > 0
 }
 
-// elem is the size of a weight as the tiles keep it.
+// allInt8 reports whether all tiles keep their weights in int8.
+func (l *Lanes[T]) allInt8() bool {
+	for i := range l.Tiles {
+		if l.Tiles[i].Int8 == nil {
+			return false
+		}
+	}
+	return len(l.Tiles) > 0
+}
+
+// elem is the size of a weight by which tiles are cut: of those in int8 that of int16, which they
+// may outgrow int8 for.
 func (l *Lanes[T]) elem() int64 {
 	if l.allInt16() {
 		return 2

@@ -84,6 +84,7 @@ func testLanesInt16[T Float](t *testing.T) {
 		}
 	}
 	testLanesInt8[T](t)
+	testLanesInt8Grow[T](t)
 	for _, v := range []float64{.5, math.MaxInt16, math.MinInt16, 1e30, math.Inf(1), math.NaN(),
 		math.Copysign(0, -1)} {
 		l := NewLanes[T](5)
@@ -138,6 +139,48 @@ func testLanesInt8[T Float](t *testing.T) {
 	}
 	if l.Column(got, 7); !slices.Equal(got, col) {
 		t.Errorf("%v, want %v", got, col)
+	}
+}
+
+// testLanesInt8Grow: where all tiles are in int8 they stay there while rows are added and the tiles
+// are cut anew.
+func testLanesInt8Grow[T Float](t *testing.T) {
+	if !vecmath.RunsInt8() {
+		return
+	}
+	l := NewLanes[T](100)
+	l.Reach(20_000)
+	if l.Direct() {
+		t.Fatal("rows are numbered by the features")
+	}
+	l.Narrow()
+	l.Shrink(20)
+	want := make([][]T, 3000)
+	row, wide := []int32{}, len(l.Tiles) == 1
+	for j := range want {
+		row = l.Rows(row[:0], []int32{int32(j)})
+		want[j] = make([]T, 100)
+		for i := range l.Tiles {
+			tile := &l.Tiles[i]
+			if tile.Int8 == nil || tile.Int16 != nil || tile.W != nil {
+				t.Fatalf("%d rows: tile %d of %d is not in int8", j+1, i, len(l.Tiles))
+			}
+			tile.Peak = j % 32
+			for m := range tile.Lanes {
+				v := (j*7+(tile.Lo+m)*3)%(2*tile.Peak+1) - tile.Peak
+				tile.Int8[int(row[0])*tile.Width+m] = int8(v)
+				want[j][tile.Lo+m] = T(v)
+			}
+		}
+	}
+	if !wide || len(l.Tiles) != 2 {
+		t.Errorf("%d tiles, want 2, of 1 before: %v", len(l.Tiles), wide)
+	}
+	got := make([]T, 100)
+	for j, col := range want {
+		if l.Column(got, j); !slices.Equal(got, col) {
+			t.Fatalf("feature %d: %v, want %v", j, got, col)
+		}
 	}
 }
 
