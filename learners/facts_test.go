@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -93,6 +94,26 @@ func TestResolve(t *testing.T) {
 		&learners.PUMMAConfig{P: "auto", Delta: 0.1}} {
 		if _, err := c.Resolve(learner.Facts{}); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%T without facts: %v", c, err)
+		}
+	}
+}
+
+// TestBaseDefaults: a base without settings has its defaults, which a model keeps: a version to
+// come may have others.
+func TestBaseDefaults(t *testing.T) {
+	facts := learner.Facts{SumSq: 64, Features: 13}
+	for _, c := range []learner.Config{
+		&learners.OVRConfig{Base: "pa"}, &learners.OVRConfig{Base: "pumma"},
+		&learners.OVOConfig{Base: "pa"}, &learners.PairsConfig{Base: "pa"},
+		&learners.RFFConfig{D: 8, Sigma: 1, Base: "pa"},
+		&learners.OBPMConfig{Members: 3, Tau: 1, Base: "alma", Combine: learners.CombineWeights,
+			Path: learners.PathAuto},
+	} {
+		r, err := c.Resolve(facts)
+		if err != nil {
+			t.Errorf("%T: %v", c, err)
+		} else if doc := document(t, r); strings.Contains(doc, `"base_config":null`) {
+			t.Errorf("%T keeps %s", c, doc)
 		}
 	}
 }

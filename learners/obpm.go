@@ -351,9 +351,6 @@ func (c *OBPMConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.BaseConfig == nil && !base.Traits().Relative {
-		return &r, nil // nil stays what stands for the defaults
-	}
 	if r.BaseConfig, err = base.Resolve(f); err != nil {
 		return nil, fmt.Errorf("obpm: base: %w", err)
 	}

@@ -216,12 +216,12 @@ func traitsOver(b learner.Traits, classes int, threads string) learner.Traits {
 // Resolve resolves the base's settings: all columns see the examples as they are.
 func (c *OVRConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	r := *c
-	if c.BaseConfig != nil {
-		base, err := c.BaseConfig.Resolve(f)
-		if err != nil {
-			return nil, fmt.Errorf("ovr: base: %w", err)
-		}
-		r.BaseConfig = base
+	base, err := c.Inner()
+	if err != nil {
+		return nil, err
+	}
+	if r.BaseConfig, err = base.Resolve(f); err != nil {
+		return nil, fmt.Errorf("ovr: base: %w", err)
 	}
 	return &r, nil
 }

@@ -147,9 +147,6 @@ func (c *PairsConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.BaseConfig == nil && !base.Traits().Relative {
-		return &r, nil // nil stays what stands for the defaults
-	}
 	if r.BaseConfig, err = base.Resolve(f); err != nil {
 		return nil, fmt.Errorf("pairs: base: %w", err)
 	}

@@ -279,9 +279,6 @@ func (c *RFFConfig) resolved() (*RFFConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.BaseConfig == nil && !base.Traits().Relative {
-		return &r, nil // nil stays what stands for the defaults
-	}
 	if r.BaseConfig, err = base.Resolve(learner.Facts{SumSq: 1, Features: c.D}); err != nil {
 		return nil, fmt.Errorf("rff: base: %w", err)
 	}
