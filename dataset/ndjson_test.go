@@ -115,6 +115,7 @@ func TestBrokenNDJSON(t *testing.T) {
 		{"no object", good + `[1]`, Options{}, `in:2:1: expected an object, which begins with {, found "[1" in "[1]"`, ErrBadRow},
 		{"truncated", good + `{"y":0,"a":`, Options{}, `in:2:12: expected a number, found the end of the line in "{\"y\":0,\"a\":"`, ErrBadRow},
 		{"two objects", good + `{"y":0} {"y":1}`, Options{}, `in:2:9: expected the end of the line behind the object, found "{\"y\":1" in "{\"y\":0} {\"y\":1}"`, ErrBadRow},
+		{"several lines", "{\n  \"y\": 0\n}\n", Options{}, `in:1:2: expected a key in quotes, found the end of the line: an object is one line, as jq -c . writes it in "{"`, ErrBadRow},
 		{"a comma too many", good + `{"y":0,}`, Options{}, `in:2:8: expected a key in quotes, found "}" in "{\"y\":0,}"`, ErrBadRow},
 		{"no comma", good + `{"y":0 "a":1}`, Options{}, `in:2:8: expected a comma or }, found "\"a\":1" in "{\"y\":0 \"a\":1}"`, ErrBadRow},
 		{"no colon", good + `{"y" 0}`, Options{}, `in:2:6: expected a colon behind the key, found "0" in "{\"y\" 0}"`, ErrBadRow},

@@ -276,7 +276,11 @@ func (j *ndjsonRow[T]) object(p, depth int) int {
 			p = j.blank(p + 1)
 		}
 		if j.b[p] != '"' {
-			return j.fail(p, "expected a key in quotes, found %s", j.token(p))
+			whole := ""
+			if j.b[p] == '\n' {
+				whole = ": an object is one line, as jq -c . writes it"
+			}
+			return j.fail(p, "expected a key in quotes, found %s%s", j.token(p), whole)
 		}
 		at := p
 		if name > 0 {
