@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -282,6 +283,15 @@ func explainRow(ctx context.Context, name string, m *model.Model, row string, to
 	return explainRowOf[float32](ctx, name, m, row, top)
 }
 
+// explainError is dataError for a row that is to be explained: there is none to go on to.
+func explainError(err error) error {
+	if errors.Is(err, dataset.ErrBadRow) {
+		return &fail{codeData, err, "Nothing was explained. Write the row as those are that the " +
+			"model learned, or name FILE:N."}
+	}
+	return dataError(err, "nothing was explained")
+}
+
 func explainRowOf[T engine.Float](ctx context.Context, name string, m *model.Model, row string,
 	top int) (*exchange.Explanation, error) {
 	o := (&training.Data{}).Reading()
@@ -304,7 +314,7 @@ func explainRowOf[T engine.Float](ctx context.Context, name string, m *model.Mod
 		s, err = dataset.OpenReader[T](ctx, "--why", strings.NewReader(row+"\n"), o)
 	}
 	if err != nil {
-		return nil, dataError(err, "nothing was explained")
+		return nil, explainError(err)
 	}
 	defer s.Close()
 	for seen := 0; ; {
@@ -314,7 +324,7 @@ func explainRowOf[T engine.Float](ctx context.Context, name string, m *model.Mod
 				plural(seen, "example"), place), "Examples count from 1."}
 		}
 		if err != nil {
-			return nil, dataError(err, "nothing was explained")
+			return nil, explainError(err)
 		}
 		if seen += b.Len(); seen < place {
 			continue
