@@ -5,29 +5,7 @@
 // DI dst, BX rows left, R8 stride in bytes, R12 the list of rows, SI R9 R10 R11 the rows, DX x, R13
 // behind the first section's steps, CX -4 times the steps left, AX where a line begins; Z16-Z19
 // lines of x, K5 the lanes that hold results. LOADSTEPS loads -4 n, FROM adds the address of row 0.
-//
-// FOLD takes Z0, Z4, Z8 and Z12, each the partial sums of a row, to those rows' sums in FOUR.
-#define ROW(r) \
-	MOVLQSX (R12), r; \
-	ADDQ    $4, R12; \
-	IMULQ   R8, r; \
-	FROM(r)
-#define HALVE2(p, q, r, s) \
-	ADD r, p, p; \
-	ADD s, q, q; \
-	ADD q, p, p
-#define FOLD \
-	VSHUFF64X2 $0xee, Z4, Z0, Z1; \
-	VSHUFF64X2 $0x44, Z4, Z0, Z0; \
-	ADD        Z1, Z0, Z0; \
-	VSHUFF64X2 $0xee, Z12, Z8, Z3; \
-	VSHUFF64X2 $0x44, Z12, Z8, Z2; \
-	ADD        Z3, Z2, Z2; \
-	VSHUFF64X2 $0xdd, Z2, Z0, Z1; \
-	VSHUFF64X2 $0x88, Z2, Z0, Z0; \
-	ADD        Z1, Z0, Z0; \
-	HALVELANE(Z0, Z1); \
-	COMPRESS   Z0, K5, Z0
+#include "rowsat_avx512.h"
 #define LINE4(section, v, a, b, c, d) \
 	MOVLQSX section(R13)(CX*1), AX; \
 	MOVU    (DX)(AX*1), v; \
