@@ -49,6 +49,7 @@ type Lanes[T Float] struct {
 	rows    int     // rows that the tiles have room for
 
 	scattered bool // rows are in the order in which features came
+	ordered   int  // features when rows were last numbered anew by Order
 	floats    bool // weights stay in T from now on
 }
 
@@ -241,6 +242,47 @@ func (l *Lanes[T]) Reach(dim int) {
 // Direct reports whether feature j has row j+1 of each tile, for all features below
 // [Lanes.Features]: an example's indices are its rows then, counted from row 1 of [LaneTile.W] on.
 func (l *Lanes[T]) Direct() bool { return !l.scattered }
+
+// Order numbers the rows by the features below dim, which all get one, where rows are scattered
+// that take no more than directBytes as weights are kept now, and there is room: to look up 50 rows
+// takes as long as to add that many in int8. Cost: all weights once, again only when there are
+// twice as many features.
+func (l *Lanes[T]) Order(dim int) {
+	if !l.scattered || dim >= l.rows || dim > len(l.row) || dim < 2*l.ordered {
+		return
+	}
+	var bytes int64
+	for i := range l.Tiles {
+		bytes += l.Tiles[i].bytes()
+	}
+	if bytes/int64(l.rows)*int64(dim+1) > directBytes || int(slices.Max(l.feature)) >= dim {
+		return
+	}
+	for i := range l.Tiles {
+		t := &l.Tiles[i]
+		t.W = inOrder(t.W, t.Width, l.feature)
+		t.Int16 = inOrder(t.Int16, t.Width, l.feature)
+		t.Int8 = inOrder(t.Int8, t.Width, l.feature)
+	}
+	l.feature = append(withRoom(l.feature, dim+1)[:0], -1)
+	for j := range dim {
+		l.feature = append(l.feature, int32(j))
+		l.row[j] = int32(j + 1)
+	}
+	l.scattered, l.ordered = false, dim
+}
+
+// inOrder returns the rows of src by their features, those of others zero; nil for none.
+func inOrder[E Float | int8 | int16](src []E, width int, feature []int32) []E {
+	if src == nil {
+		return nil
+	}
+	dst := Aligned[E](len(src))
+	for r, j := range feature {
+		copy(dst[int(j+1)*width:][:width], src[r*width:])
+	}
+	return dst
+}
 
 // directRows is up to how many features rows are numbered by the features themselves.
 func directRows(members, elem int64) int64 { return directBytes / rowBytes(members, elem) }

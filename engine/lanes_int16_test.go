@@ -176,10 +176,70 @@ func testLanesInt8Grow[T Float](t *testing.T) {
 	if !wide || len(l.Tiles) != 2 {
 		t.Errorf("%d tiles, want 2, of 1 before: %v", len(l.Tiles), wide)
 	}
+	if l.Order(20_000); l.Direct() {
+		t.Error("rows without room are numbered by the features")
+	}
 	got := make([]T, 100)
 	for j, col := range want {
 		if l.Column(got, j); !slices.Equal(got, col) {
 			t.Fatalf("feature %d: %v, want %v", j, got, col)
+		}
+	}
+}
+
+// TestLanesOrder: rows that came in any order are numbered by the features, those of features not
+// seen included, in whatever form the weights are, and their weights stay with them.
+func TestLanesOrder(t *testing.T) {
+	const members, dim = 100, 3000
+	for _, form := range []string{"float32", "int16", "int8"} {
+		l := NewLanes[float32](members)
+		l.Reach(dim)
+		if l.Direct() {
+			t.Fatal("rows are numbered by the features from the beginning")
+		}
+		rng := rand.New(rand.NewPCG(5, 6))
+		want := map[int][]float32{}
+		for _, j := range rng.Perm(dim)[:2000] {
+			want[j] = make([]float32, members)
+			for m := range want[j] {
+				want[j][m] = float32(rng.IntN(63) - 31)
+			}
+			l.SetColumn(j, want[j])
+		}
+		if form != "float32" {
+			l.Narrow()
+		}
+		if form == "int8" {
+			l.Shrink(20)
+		}
+		l.Order(dim)
+		// 3000 rows of 448 bytes are more than directBytes
+		if ordered := form != "float32"; l.Direct() != ordered {
+			t.Fatalf("%s: rows are numbered by the features: %v", form, !ordered)
+		}
+		row, got := make([]int32, 1), make([]float32, members)
+		for j := range dim {
+			col := want[j]
+			if col == nil {
+				col = make([]float32, members)
+			}
+			if l.Column(got, j); !slices.Equal(got, col) {
+				t.Fatalf("%s: feature %d: %v, want %v", form, j, got, col)
+			}
+			if l.Direct() && (!l.Have(row, []int32{int32(j)}) || int(row[0]) != j+1) {
+				t.Fatalf("%s: feature %d has row %d", form, j, row[0])
+			}
+		}
+		if !l.Direct() {
+			continue
+		}
+		l.Reach(2 * dim) // too many again
+		r := l.Rows(nil, []int32{dim + 7, 5})
+		if l.Direct() || r[0] != dim+1 || r[1] != 6 {
+			t.Errorf("%s: rows %v of new features: %v", form, r, l.Direct())
+		}
+		if l.Order(dim + 8); l.Direct() {
+			t.Errorf("%s: moved again for 8 features more", form)
 		}
 	}
 }

@@ -24,6 +24,7 @@ func TestOBPMInt16(t *testing.T) {
 	late := randomBlock[float32](400, 60, 9, true, 22)
 	late.Val = slices.Clone(late.Val)
 	late.Val[len(late.Val)*2/3] = .5
+	wide := randomBlock[float32](600, 2500, 9, true, 23) // rows are looked up at first
 	pool := engine.NewPool(3)
 	defer pool.Close()
 	for _, im := range vecmath.Implementations() {
@@ -52,6 +53,7 @@ func TestOBPMInt16(t *testing.T) {
 			{"beyond int8", 130, repeated(8, 400), .9, 2000, 1, true, true}, // weights up to 250
 			{"within int8", 70, repeated(8, 400), .9, 400, 1, true, true},
 			{"long for int8", 70, repeated(200, 400), .9, 32000, 1, true, true}, // from 32 on
+			{"rows in order", 100, wide, .3, 0, 1, true, true},
 			{"too long", 3, repeated(1<<15, 3), .3, 0, 1, false, false},
 		} {
 			t.Run(im.Name+"/"+c.name, func(t *testing.T) {
@@ -84,6 +86,9 @@ func learnInt16(t *testing.T, b *engine.Block[float32], cfg OBPMConfig, env lear
 	same("rounds", learnAll(t, got, b, size), learnAll(t, want, b, size))
 	if got.Lanes.Int16() != end && has {
 		t.Errorf("in int16 at last: %v", !end)
+	}
+	if end && has && !got.Lanes.Direct() {
+		t.Error("rows are looked up")
 	}
 	same("states", stateBytes(t, got.State()), stateBytes(t, want.State()))
 

@@ -50,6 +50,9 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	if r.aggregate == AggregateNone {
 		r.chooseType()
 	}
+	if r.first != NoDraws {
+		lanes.Order(r.Owner.Room)
+	}
 	r.Parts = len(lanes.Tiles)
 	if r.Owner.Pool.Worth(r.Cost()) {
 		r.pace.begin(n, pieceExamples)
