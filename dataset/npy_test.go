@@ -185,7 +185,7 @@ func TestBrokenNPY(t *testing.T) {
 			"X.npy:2:2: expected a finite number, found NaN", ErrBadRow},
 		{"an infinity", npy(dict("<f4", "2, 2"), float32(1), float32(2), float32(math.Inf(-1)),
 			float32(0)), y, "X.npy:2:1: expected a finite number, found -Inf", ErrBadRow},
-		{"a label that is none", x, npy(dict("<f8", "2,"), 1.0, math.NaN()), "X.npy:2:1: expected a finite label, found NaN",
+		{"a label that is none", x, npy(dict("<f8", "2,"), 1.0, math.NaN()), "found NaN, which is label 2 of ",
 			ErrBadRow},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -221,4 +221,24 @@ func FuzzNPY(f *testing.F) {
 			t.Error("no rows and no error")
 		}
 	})
+}
+
+// A float64 that float32 has no room for is said to be that, not an infinity that no file has.
+func TestNPYTooLarge(t *testing.T) {
+	dir := t.TempDir()
+	x, y := filepath.Join(dir, "X.npy"), filepath.Join(dir, "y.npy")
+	for file, text := range map[string]string{
+		x: npy(dict("<f8", "2, 2"), 1.0, 2.0, 3.0, -1e300), y: npy(dict("<f8", "2,"), 1.0, -1.0)} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := Load[float32](context.Background(), []string{x, y}, Options{})
+	const want = "X.npy:2:2: -1e+300 is too large for a float32"
+	if !errors.Is(err, ErrBadRow) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err := Load[float64](context.Background(), []string{x, y}, Options{}); err != nil {
+		t.Error(err)
+	}
 }

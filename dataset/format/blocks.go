@@ -422,3 +422,11 @@ func (b *slab[T]) checkSparse(idx []int32, val []T, bias int) (at int, bad strin
 func notFinite[T engine.Float](v T) string {
 	return fmt.Sprintf("expected a finite number, found %v", v)
 }
+
+// notFits says why v, as a file has it, is no finite T.
+func notFits[T engine.Float](v float64) string {
+	if v-v == 0 {
+		return tooLarge[T](strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return notFinite(v)
+}

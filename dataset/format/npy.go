@@ -450,7 +450,8 @@ func (l *npyLabels[T]) row(i, at int) (code int32, bad string) {
 	case l.code < 0 || string(l.text) != string(y.y[i*y.size:(i+1)*y.size]):
 		l.text = y.y[i*y.size : (i+1)*y.size]
 		if v := y.number(l.text); v-v != 0 {
-			bad = fmt.Sprintf("expected a finite label, found %v", v)
+			bad = fmt.Sprintf("expected a finite label, found %v, which is label %d of %s", v, i+1,
+				y.name)
 		} else {
 			l.code, bad = l.c.Label(l.s, y.label(i), at, at)
 		}
@@ -460,6 +461,8 @@ func (l *npyLabels[T]) row(i, at int) (code int32, bad string) {
 		w, bad = WeightOf[T](npyNumber(l.w.kind, l.w.size, l.w.y[i*l.w.size:]))
 		if bad == "" {
 			l.c.Out.Weigh(w)
+		} else {
+			bad = fmt.Sprintf("%s, which is weight %d of %s", bad, i+1, l.w.name)
 		}
 	}
 	return l.code, bad
@@ -488,7 +491,7 @@ func parseNPY[T engine.Float](c *Chunk[T], s *Settings) {
 		if sum-sum != 0 && bad == "" { // or the values are finite, and their squares are not
 			for k, v := range row[s.Bias:] {
 				if v-v != 0 {
-					bad, col = notFinite(v), k
+					bad, col = notFits[T](npyNumber(own.kind, size, c.Text[at+k*size:])), k
 					break
 				}
 			}

@@ -649,9 +649,10 @@ func parseNPZ[T engine.Float](c *Chunk[T], s *Settings) {
 		idx, val = idx[:0], val[:0]
 		for p := range k {
 			j := npyInteger(own.idx.kind, ib, indices[p*ib:])
-			v := T(npyNumber(own.val.kind, vb, values[p*vb:]))
+			held := npyNumber(own.val.kind, vb, values[p*vb:])
+			v := T(held)
 			if bad == "" && (j <= last || j >= int64(own.dim) || v-v != 0) {
-				col, bad = p, badElement(j, last, own.dim, v)
+				col, bad = p, badElement[T](j, last, own.dim, held)
 			}
 			last = j
 			idx, val = append(idx, int32(j)), append(val, v)
@@ -666,8 +667,8 @@ func parseNPZ[T engine.Float](c *Chunk[T], s *Settings) {
 	}
 }
 
-// badElement says what is wrong with a value of a sparse row.
-func badElement[T engine.Float](j, last int64, dim int, v T) string {
+// badElement says what is wrong with value v of a sparse row, read as a T.
+func badElement[T engine.Float](j, last int64, dim int, v float64) string {
 	switch {
 	case j < 0:
 		return fmt.Sprintf("index %d is negative", j)
@@ -679,5 +680,5 @@ func badElement[T engine.Float](j, last int64, dim int, v T) string {
 	case j < last:
 		return fmt.Sprintf("index %d after %d: call X.sort_indices() and save again", j, last)
 	}
-	return notFinite(v)
+	return notFits[T](v)
 }
