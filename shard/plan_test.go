@@ -274,7 +274,8 @@ func TestMakePlanClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Units != 5 || len(p.Divisions) != 3 || !(p.Costs.Replay > 0) {
+	// On a busy machine all may seem to be the parts' share.
+	if p.Units != 5 || len(p.Divisions) != 3 || !(p.Costs.Replay+p.Costs.ReplayPart > 0) {
 		t.Errorf("%+v", p)
 	}
 	for i, units := range []int{2, 3, 5} {
