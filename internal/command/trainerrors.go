@@ -113,7 +113,7 @@ func (t *trainer) ended(job *training.Job, res *training.Result, err error) erro
 	case errors.Is(err, training.ErrStopped):
 		return t.stopped(job, res)
 	case errors.Is(err, training.ErrNotConverged):
-		return t.notConverged(res)
+		return notConverged(job, res)
 	}
 	return err
 }
@@ -148,7 +148,7 @@ func (t *trainer) kept() string {
 }
 
 // notConverged says what is left.
-func (t *trainer) notConverged(r *training.Result) error {
+func notConverged(job *training.Job, r *training.Result) error {
 	res := r.Counts
 	what := fmt.Sprintf("not converged: %d updates in %s", res.Updates, plural(res.Epochs, "epoch"))
 	if f := res.Fit; f != nil {
@@ -164,18 +164,22 @@ func (t *trainer) notConverged(r *training.Result) error {
 		what += fmt.Sprintf("; the last one made none, and %d of %d examples are mistakes of a "+
 			"member or of all together", *m, res.Examples)
 	}
-	return &fail{codeNotConverged, errors.New(what), t.toConverge(r)}
+	return &fail{codeNotConverged, errors.New(what), toConverge(job, r)}
 }
 
 // toConverge says what to do about a run that did not.
-func (t *trainer) toConverge(r *training.Result) string {
+func toConverge(job *training.Job, r *training.Result) string {
 	res, traits := r.Counts, r.Plan.Config.Traits()
+	most := int64(training.DefaultMaxUpdates)
+	if o := job.Options(); o.MaxUpdates != nil { // with --resume, the one that the run began with
+		most = *o.MaxUpdates
+	}
 	var s []string
 	why := ""
 	if r.Unscaled && !traits.ScaleFree {
 		s = append(s, "bring the columns to one scale (--scale std)")
 	}
-	if t.maxUpdates > 0 && res.Updates >= t.maxUpdates {
+	if most > 0 && res.Updates >= most {
 		s = append(s, "raise --max-updates")
 	} else if res.Mistaken != nil {
 		s = append(s, "raise --tau, the share of the examples that a member sees")
