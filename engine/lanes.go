@@ -8,9 +8,8 @@ import (
 
 // Tiles of [Lanes] hold up to WideTile members, as many as the kernels of most CPUs keep in
 // registers; a call for fewer costs nearly as much. Once a tile of that width takes more than
-// wideBytes, tiles hold NarrowTile members, so that they stay in L2; so they do from the
-// beginning where several workers share the members, see [Lanes.Share]. Both are whole words of a
-// mask.
+// wideBytes, tiles hold NarrowTile members, so that they stay in L2; so they do while several
+// workers share the members, see [Lanes.Share]. Both are whole words of a mask.
 const (
 	WideTile   = 128
 	NarrowTile = 64
@@ -40,6 +39,7 @@ const directBytes = 1 << 20
 // the same time while no rows are added.
 type Lanes[T Float] struct {
 	Tiles []LaneTile[T] // in the order of the members; cut by the numbers of members and rows
+	other []LaneTile[T] // the memory of tiles that Share cut another way; nil: none
 
 	members int
 	narrow  bool    // tiles of T are narrow whatever their size
@@ -94,6 +94,7 @@ const largeTile = 16 << 20
 // stay in int8 or int16 if those of all tiles are there: to move all into int8 again, for the next
 // run, takes longer than to copy them.
 func (l *Lanes[T]) grow(rows int) {
+	l.other = nil
 	bytes, whole := l.allInt8(), l.allInt16()
 	for i := range l.Tiles {
 		switch t := &l.Tiles[i]; {
@@ -197,14 +198,30 @@ func copyRows[E any](dst []E, width int, src []E, from, n, rows int) {
 }
 
 // Share cuts the members into narrow tiles where there are fewer wide ones than workers, so that a
-// tile can go to each. It is to be called before tiles are in use. A narrow tile's members take a
-// sixth longer: weights in int16 stay in wide ones, which take no longer than draws and the like
-// do, that other workers see to.
+// tile can go to each, and into wide ones where there are not. A narrow tile's members take a sixth
+// longer: weights in int16 stay in wide ones, which take no longer than draws and the like do, that
+// other workers see to. Cost: all weights, of 256 KiB a tile at most, where tiles are cut anew. The
+// memory of both ways is kept, so that nothing is allocated to go from one to the other again.
 func (l *Lanes[T]) Share(workers int) {
-	if !l.narrow && len(l.Tiles) < workers && l.members > NarrowTile {
-		l.narrow = true
-		l.grow(l.rows)
+	wide := (l.members + WideTile - 1) / WideTile
+	l.narrow = wide < workers && l.members > NarrowTile
+	lanes := l.lanesFor(l.rows, l.elem())
+	if lanes == l.lanes {
+		return
 	}
+	tiles, other := l.Tiles, l.other
+	if l.Int16() || len(other) == 0 || len(other[0].W) != l.rows*other[0].Width {
+		if l.grow(l.rows); !tiles[0].Small() {
+			l.other = tiles
+		}
+		return
+	}
+	for i := range other {
+		for k := range tiles {
+			l.copyTile(&other[i], &tiles[k])
+		}
+	}
+	l.Tiles, l.other, l.lanes = other, tiles, lanes
 }
 
 // Reserve makes room for that many features, so that the tiles are not cut anew before there are
@@ -417,8 +434,10 @@ func (l *Lanes[T]) Features() int { return len(l.feature) - 1 }
 // Bytes returns the memory in use, in bytes.
 func (l *Lanes[T]) Bytes() int64 {
 	n := int64(4 * (cap(l.row) + cap(l.feature)))
-	for i := range l.Tiles {
-		n += l.Tiles[i].bytes()
+	for _, tiles := range [][]LaneTile[T]{l.Tiles, l.other} {
+		for i := range tiles {
+			n += tiles[i].bytes()
+		}
 	}
 	return n
 }

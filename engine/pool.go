@@ -31,6 +31,7 @@ type Pool struct {
 	ended   sync.WaitGroup
 
 	rehearsal *Rehearsal // nil: workers are there
+	insists   bool       // see Insist
 
 	mark func(part int) // see Mark; nil: none
 
@@ -190,6 +191,10 @@ func (p *Pool) Workers() int {
 	}
 	return p.workers
 }
+
+// Insist has work that is [Pool.Worth] it go to the workers whatever a [Gain] finds, as tests want
+// that compare several threads with one. It must not be called while the pool is in use.
+func (p *Pool) Insist() { p.insists = true }
 
 // Worth reports whether work that takes one core about totalNS nanoseconds gets done earlier by
 // Spread than by a plain loop: whether there is enough for two. It looks at sizes only, and the

@@ -221,6 +221,7 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 		o.Basis = 25 // fewer than the data span, so that some go
 	}
 	pool := engine.NewPool(w.threads)
+	pool.Insist()
 	defer pool.Close()
 	const seed = 11
 	l, err := learner.New[float32](entry, c, learner.Env{Seed: seed, Pool: pool})

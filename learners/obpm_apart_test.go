@@ -33,6 +33,7 @@ func TestOBPMApart(t *testing.T) {
 	rows.Block(&floats, 0, n)
 	plain := engine.Block[float32]{Y: floats.Y, Dim: dim, X: floats.X, Stride: floats.Stride}
 	pool := engine.NewPool(3)
+	pool.Insist()
 	defer pool.Close()
 	cfg := OBPMConfig{Members: 100, Tau: .4}
 	want := newTestOBPM[float32](t, cfg, learner.Env{Seed: 3})

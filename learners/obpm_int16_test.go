@@ -26,6 +26,7 @@ func TestOBPMInt16(t *testing.T) {
 	late.Val[len(late.Val)*2/3] = .5
 	wide := randomBlock[float32](600, 2500, 9, true, 23) // rows are looked up at first
 	pool := engine.NewPool(3)
+	pool.Insist()
 	defer pool.Close()
 	for _, im := range vecmath.Implementations() {
 		if !im.Supported {

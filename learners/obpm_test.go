@@ -440,6 +440,7 @@ func TestOBPMSameBits(t *testing.T) {
 					}
 					for _, threads := range []int{1, 2, 3, 8} {
 						pool := engine.NewPool(threads)
+						pool.Insist()
 						for _, size := range []int{1, 7, 256} {
 							for _, path := range []string{PathAuto, PathLanes, PathActive} {
 								if path != PathAuto && (b.Dense() || c.Combine == CombineVote ||
@@ -471,6 +472,7 @@ func TestOBPMThreads(t *testing.T) {
 	pools := map[int]*engine.Pool{2: nil, 3: nil, 4: nil, 8: nil}
 	for threads := range pools {
 		pools[threads] = engine.NewPool(threads)
+		pools[threads].Insist()
 		defer pools[threads].Close()
 	}
 	for name, base := range map[string]OBPMConfig{"fixed": {Base: "perceptron"},
@@ -557,6 +559,16 @@ func TestOBPMTiles(t *testing.T) {
 		if !reflect.DeepEqual(r1, r2) || stateBytes(t, wide.State()) != stateBytes(t,
 			narrow.State()) {
 			t.Errorf("%s: narrow tiles differ from wide ones", name)
+		}
+		turns, r3 := newTestOBPM[float32](t, c, learner.Env{Seed: 1}), []learner.Round(nil)
+		for lo := 0; lo < b.Len(); lo += 50 { // now narrow, now wide
+			part := b.Slice(lo, lo+50)
+			turns.Lanes.Share(1 + 2*(lo/50&1))
+			r3 = append(r3, learnAll(t, turns, &part, 50)...)
+		}
+		if !reflect.DeepEqual(r1, r3) || stateBytes(t, wide.State()) != stateBytes(t,
+			turns.State()) {
+			t.Errorf("%s: tiles that are cut in turn differ from wide ones", name)
 		}
 	}
 }
@@ -896,11 +908,15 @@ func TestOBPMAllocs(t *testing.T) {
 				c.Path = path
 				o := newTestOBPM[float32](t, c, learner.Env{Pool: pool})
 				rounds, scores := make([]learner.Round, b.Len()), make([]float64, b.Len())
-				if n := testing.AllocsPerRun(2, func() {
+				learn := func() {
 					if err := errors.Join(o.Learn(b, rounds), o.Score(b, scores)); err != nil {
 						t.Fatal(err)
 					}
-				}); n != 0 {
+				}
+				for since, n := time.Now(), 0; n < 20 || time.Since(since) < 10*time.Millisecond; n++ {
+					learn() // with one thread and with two, as engine.Gain tries both
+				}
+				if n := testing.AllocsPerRun(2, learn); n != 0 {
 					t.Errorf("%s/%s/%s: %v allocations", form, name, path, n)
 				}
 			}

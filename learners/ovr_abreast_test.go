@@ -59,6 +59,7 @@ func TestOVRAbreast(t *testing.T) {
 				Budget: 1000, Removal: learners.RemoveProject,
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 			pool := engine.NewPool(2)
+			pool.Insist()
 			defer pool.Close()
 			env := learner.Env{Seed: 7, Pool: pool, Classes: c.foreseen}
 			all, err := learner.Make[float32]("ovr", &learners.OVRConfig{Classes: c.known,
@@ -237,6 +238,7 @@ func TestOVRAbreastDense(t *testing.T) {
 				Budget: 1000, Removal: learners.RemoveProject,
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 			pool := engine.NewPool(2)
+			pool.Insist()
 			defer pool.Close()
 			env := learner.Env{Seed: 7, Pool: pool}
 			all, err := learner.Make[float32]("ovr", &learners.OVRConfig{Classes: c.known,

@@ -230,6 +230,7 @@ func (s *suite[T]) bits(t *testing.T, b *engine.Block[T]) {
 	for _, c := range [][2]int{{1, 7}, {2, 256}, {3, 7}, {8, 256}} {
 		threads, size := c[0], c[1]
 		pool := engine.NewPool(threads)
+		pool.Insist()
 		same(fmt.Sprintf("threads=%d/block=%d", threads, size), s.fresh(t, pool), size)
 		pool.Close()
 	}

@@ -17,6 +17,7 @@ func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int) {
 	n = min(b.Len()-lo, max(n, runRowsMin), RunRows, max(1, RunPartials/len(r.work)))
 	r.take(b, lo, lo+n)
 	r.firstRow = 1 // none is looked up
+	r.decide()
 	if r.first != NoDraws {
 		r.Owner.dense.Grow(b.Dim)
 	}
@@ -33,7 +34,7 @@ func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int) {
 func (r *MemberRun[T]) beginShort() {
 	o := r.Owner
 	r.Parts = 1 + o.members*r.B.Dim*int(unsafe.Sizeof(T(0)))/groupBytes
-	if o.Pool.Worth(r.Cost()) {
+	if r.share {
 		r.pace.begin(r.B.Len(), pieceRows)
 		r.Parts = max(r.Parts, o.Pool.Workers())
 	}

@@ -37,6 +37,7 @@ type MemberRun[T learner.Float] struct {
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
 	Parts          int             // tiles of lanes, or groups of dense members
 	pace           pace            // how far the parts are
+	share, timed   bool            // the parts go to the pool; Ensemble.gain looks at the clock
 	first          uint64          // the number of the first example for the draws
 	then           Follower        // of examples that all members have gone through; nil: none
 	short          bool            // counts are all that the parts computed
@@ -170,8 +171,9 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 	r.aggregate, r.first, r.then, r.ones = what, first, then, false
 	r.sumLater, r.summed, r.weighted = false, false, first != NoDraws && b.Weighted()
 	r.room()
+	o := r.Owner
 	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
-	r.short = r.Owner.fixed && what == AggregateNone
+	r.short = o.fixed && what == AggregateNone
 	if b.Dense() {
 		r.beginDense(b, lo)
 	} else {
@@ -187,13 +189,20 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 		r.partials = slices.Grow(r.partials[:0], r.Parts*n)[:r.Parts*n]
 	}
 	parts := r.Parts
-	if r.pace.pieces > 1 && parts < r.Owner.Pool.Workers() {
+	if r.pace.pieces > 1 && parts < o.Pool.Workers() {
 		parts++ // a worker without members helps the others
 	}
-	err := r.Owner.Pool.Spread(context.Background(), r.Cost(), parts, r)
+	cost := 0
+	if r.share {
+		cost = r.Cost()
+	}
+	err := o.Pool.Spread(context.Background(), cost, parts, r)
 	r.follow(r.pace.pieces)
 	if r.sumLater {
 		r.sumUp()
+	}
+	if r.timed {
+		o.gain.End(r.units())
 	}
 	if n := r.pace.ends(); n < r.B.Len() { // before features without rows
 		r.B = r.B.Slice(0, n)
@@ -201,10 +210,29 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 	return err
 }
 
+// decide finds out whether the run goes to the pool: whether it is worth waking it at all, and, of
+// examples that are learned, whether that got them done sooner of late.
+func (r *MemberRun[T]) decide() {
+	o := r.Owner
+	r.share = o.Pool.Worth(r.Cost())
+	if r.timed = r.share && r.first != NoDraws; r.timed {
+		r.share = o.gain.Begin(o.Pool)
+	}
+}
+
+// units is how much work the run is, for [engine.Gain]: its numbers, and a few for each example.
+func (r *MemberRun[T]) units() int {
+	const example = 8
+	n := r.B.Len()
+	if r.B.Dense() {
+		return n * (r.B.Dim + example)
+	}
+	return r.B.Ptr[n] - r.B.Ptr[0] + n*example
+}
+
 // Cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane
 // and non-zero, 1/12 ns a product of a dense row, 20 ns for each turn of a part, that is an example
-// of a tile or of a dense member, or 0 where two cores would not gain, see leastSeen. It decides
-// only whether the pool is worth waking.
+// of a tile or of a dense member. It decides only whether the pool is worth waking.
 func (r *MemberRun[T]) Cost() int {
 	const perLane, perProduct, turn = 20, 12, 20
 	n := r.B.Len()
@@ -213,19 +241,10 @@ func (r *MemberRun[T]) Cost() int {
 		if r.aggregate == AggregateNone {
 			members = int(float64(members)*r.Owner.tau) + 1 // that see an example, on average
 		}
-		if members < leastSeen {
-			return 0
-		}
 		return n * members * (r.B.Dim/perProduct + turn)
 	}
 	return (r.B.Ptr[n]-r.B.Ptr[0])*r.Owner.members/perLane + n*r.Parts*turn
 }
-
-// leastSeen is how many members must see a dense example, on average, to be worth two cores, which
-// both have to get it. MNIST as bytes, N=100, one thread's time over two threads', medians: 0.88,
-// 0.93, 1.17, 1.37 and 1.54 where 5, 10, 20, 30 and 50 members see an example. AMD EPYC (Zen 4, 2
-// vCPUs), 2026-11-22.
-const leastSeen = 16
 
 // draw fills in who sees the examples lo to hi-1 of r.b, b_{j,t} of line 6 of Algorithm 2, and,
 // where they are needed, the examples' squared lengths, once for all members.

@@ -54,7 +54,11 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 		lanes.Order(r.Owner.Room)
 	}
 	r.Parts = len(lanes.Tiles)
-	if r.Owner.Pool.Worth(r.Cost()) {
+	if r.decide(); r.timed {
+		lanes.Share(r.workers())
+		r.Parts = len(lanes.Tiles)
+	}
+	if r.share {
 		r.pace.begin(n, pieceExamples)
 	}
 	idx := r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]]
@@ -71,6 +75,14 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	// Where others follow beside the members, S is theirs to add to unless that is much work.
 	r.sumLater = r.ones && !r.Owner.Lengths && (r.pace.pieces == 1 || r.sumsRows(len(idx)))
 	r.prepare(0)
+}
+
+// workers is for how many the tiles are cut.
+func (r *MemberRun[T]) workers() int {
+	if r.share {
+		return r.Owner.Pool.Workers()
+	}
+	return 1
 }
 
 // ready makes what members need of examples lo to hi-1 besides the examples: who sees them, and the

@@ -20,7 +20,8 @@ type Ensemble[T learner.Float] struct {
 	Path    string  // PathLanes, PathActive; any other: chosen by the number of active members
 	Lengths bool    // |x|^2 is wanted even if the rule doesn't look at it
 	Pool    *engine.Pool
-	Draws   Masker // b_{j,t}
+	gain    engine.Gain // of learning on all workers of Pool
+	Draws   Masker      // b_{j,t}
 	*Stepper[T]
 
 	// The members' weights: exactly one of these is there, in the layout of the last blocks, or
@@ -68,7 +69,6 @@ func NewEnsemble[T learner.Float](first, members int, tau float64, s *Stepper[T]
 // UseLanes makes l the store of the members' weights. Rules with factors on the weights go by it
 // from then on.
 func (o *Ensemble[T]) UseLanes(l *engine.Lanes[T]) {
-	l.Share(o.Pool.Workers())
 	o.Lanes, o.dense, o.classes = l, nil, nil
 	o.Rule.Bind(l)
 }
