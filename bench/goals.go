@@ -43,6 +43,7 @@ var goals = []goal{
 	{"peers/epoch/[aw][89]a/N=100/tau=0.05", "sklearn-perceptron", 0.8, 0, 0},
 	{"peers/epoch/[aw][89]a-ones/N=100/tau=0.05", "sklearn-perceptron", 1.2, 0, 0},
 	{"peers/epoch/mnist8/N=100/tau=0.05", "sklearn-perceptron", 0.5, 0, 0},
+	{"peers/epoch/mnist8/N=100/tau=0.05/beside-dense", "sklearn-perceptron-dense", 2.5, 0, 0},
 	{"peers/linear-svm/hinge/*/*", "liblinear-s3", 1.5, 0, 0},
 	{"peers/linear-svm/hinge2/*/*", "liblinear-s2", 1.2, 0, 0},
 	{"serve/predict/p99", "no-writer", 0.77, 0.77, 0.77}, // 1.3 times as long

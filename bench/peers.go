@@ -100,14 +100,20 @@ func Peers(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	}
 	python, missing := findPython(ctx)
 	for i, name := range files {
-		r, err := besidePerceptron(ctx, dir, name, blocks[name], bytes[name], python, o)
-		if err != nil {
-			return out, err
+		rows := []string{"sparse", "dense"} // the Perceptron's, of images
+		if bytes[name] == nil {
+			rows = rows[:1]
 		}
-		if missing != nil && i == 0 {
-			r.Note = "compared with nothing: " + missing.Error()
+		for _, rows := range rows {
+			r, err := besidePerceptron(ctx, dir, name, blocks[name], bytes[name], python, rows, o)
+			if err != nil {
+				return out, err
+			}
+			if missing != nil && i == 0 {
+				r.Note = "compared with nothing: " + missing.Error()
+			}
+			out = append(out, r)
 		}
-		out = append(out, r)
 	}
 	return out, nil
 }
@@ -326,9 +332,10 @@ func findPython(ctx context.Context) (string, error) {
 }
 
 // besidePerceptron measures an epoch of OBPM beside one of scikit-learn's Perceptron, over the same
-// examples, which may be there as bytes. An empty python is none.
+// examples, which may be there as bytes; the Perceptron has them as sparse or dense rows. An empty
+// python is none.
 func besidePerceptron(ctx context.Context, dir, name string, b *engine.Block[float32],
-	bytes *engine.ByteRows[float32], python string, o Options) (Result, error) {
+	bytes *engine.ByteRows[float32], python, rows string, o Options) (Result, error) {
 	const members, tau = 100, 0.05
 	if o.Each == 0 {
 		o.Each = 40 * time.Millisecond // some epochs, as fit has work around them
@@ -345,7 +352,7 @@ func besidePerceptron(ctx context.Context, dir, name string, b *engine.Block[flo
 	if err := writeScaled(file, b, 1); err != nil {
 		return Result{}, err
 	}
-	child, err := startChild(ctx, python, script, file)
+	child, err := startChild(ctx, python, script, file, rows)
 	if err != nil {
 		return Result{}, fmt.Errorf("bench: peers: %w", err)
 	}
@@ -353,6 +360,9 @@ func besidePerceptron(ctx context.Context, dir, name string, b *engine.Block[flo
 	defer runtime.UnlockOSThread()
 	child.run(1) // waits until the file is in memory
 	c.peerName, c.peer = "sklearn-perceptron", child.run
+	if rows == "dense" {
+		c.name, c.peerName = c.name+"/beside-dense", "sklearn-perceptron-dense"
+	}
 	c.cpu = func() time.Duration { return ThreadTime() + child.used }
 	r := c.run(vecmath.Active().String(), o)
 	if err := child.stop(); err != nil {

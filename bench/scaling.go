@@ -120,8 +120,6 @@ func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
 			return nil, err
 		}
 	}
-	// An ensemble's first ms show it whether threads pay, which is seen of what comes after them.
-	const many = 10
 	ensemble := func(name string, b *engine.Block[float32], members int, tau float64) scalingCase {
 		return scalingCase{fmt.Sprintf("obpm/%s/N=%d/tau=%g", name, members, tau), many * b.Len(),
 			func(pool *engine.Pool) func(int) { return passes(b, nil, members, tau, pool, many) },
