@@ -358,7 +358,7 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 	for _, name := range p.m.Prep.Classes {
 		w.classes = append(w.classes, shownLabel(name))
 	}
-	if w.classes != nil {
+	if p.output.json {
 		w.metrics = eval.NewMetrics(eval.MetricsOptions{AUC: true})
 	}
 	w.labels.Negative = shownLabel(w.labels.Negative)
@@ -416,13 +416,12 @@ func (w *writer[T]) report() {
 	if w.count.Examples > 0 {
 		share := w.count.Error()
 		r.Errors, r.Error = &w.count.Errors, &share
-		labels, m := p.m.Prep.Classes, w.metrics
-		if m == nil {
-			m = w.count.Metrics()
+		labels := p.m.Prep.Classes
+		if labels == nil {
 			shown := p.m.Prep.Shown()
 			labels = []string{orRest(shown.Negative), shown.Positive}
 		}
-		r.Metrics = describeMetrics(m, labels)
+		r.Metrics = describeMetrics(w.metrics, labels)
 	}
 	if p.abstain > 0 {
 		r.Abstained = &w.abstained
@@ -458,7 +457,7 @@ type writer[T engine.Float] struct {
 
 	count     eval.Count
 	stats     eval.Probabilities
-	metrics   *eval.Metrics // of several classes; nil of two, where count says as much
+	metrics   *eval.Metrics // of what count has, by weights; nil without a report
 	abstained int64
 }
 
@@ -481,7 +480,7 @@ func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
 			sign = 1
 		}
 		label := labels[sign]
-		if !w.tally(float64(b.Y[i]), f, over, i) || f != f {
+		if !w.tally(b, f, over, i) || f != f {
 			label = abstention
 		}
 		w.buf = append(w.buf, label...)
@@ -519,7 +518,7 @@ func (w *writer[T]) addClasses(b *engine.Block[T], scores []float64) {
 			}
 		}
 		label := abstention
-		if w.tallyClass(int(b.Class[i]), outputs, f, proba, p) && best >= 0 {
+		if w.tallyClass(b, i, outputs, f, proba, p) && best >= 0 {
 			label = w.classes[best]
 		}
 		w.buf = append(w.buf, label...)
@@ -536,8 +535,9 @@ func (w *writer[T]) addClasses(b *engine.Block[T], scores []float64) {
 
 // tallyClass is tally of an example of several classes: f and p are score and probability of the
 // predicted one.
-func (w *writer[T]) tallyClass(class int, outputs []float64, f float64, proba []float64,
-	p float64) bool {
+func (w *writer[T]) tallyClass(b *engine.Block[T], i int, outputs []float64, f float64,
+	proba []float64, p float64) bool {
+	class := int(b.Class[i])
 	if f-f != 0 {
 		w.r.NotFinite++
 	}
@@ -549,8 +549,14 @@ func (w *writer[T]) tallyClass(class int, outputs []float64, f float64, proba []
 		w.r.Labelled++
 		if sure {
 			w.count.Add(1, learner.ClassScore(outputs, class))
-			o := eval.OutcomeOf(class, learner.Predicted(outputs))
-			w.metrics.AddScored(&o, outputs)
+			if w.metrics != nil {
+				o := eval.OutcomeOf(class, learner.Predicted(outputs))
+				o.Weight = float64(b.Weight(i))
+				if proba != nil {
+					o.BelieveEach(proba)
+				}
+				w.metrics.AddScored(&o, outputs)
+			}
 		}
 		if proba != nil {
 			w.stats.AddClass(class, proba)
@@ -569,10 +575,10 @@ func (w *writer[T]) over(f float64, i int) float64 {
 	}
 }
 
-// tally counts the i-th example in hand, of label y and score f, so far over the threshold, and
-// reports whether it is given a
-// label: whether its probability is sure enough.
-func (w *writer[T]) tally(y, f, over float64, i int) bool {
+// tally counts the i-th example in hand, of score f, so far over the threshold, and reports whether
+// it is given a label: whether its probability is sure enough.
+func (w *writer[T]) tally(b *engine.Block[T], f, over float64, i int) bool {
+	y := float64(b.Y[i])
 	if f-f != 0 {
 		w.r.NotFinite++
 	}
@@ -584,6 +590,14 @@ func (w *writer[T]) tally(y, f, over float64, i int) bool {
 		w.r.Labelled++
 		if sure {
 			w.count.Add(y, over)
+			if w.metrics != nil {
+				o := eval.Outcome2(y, over)
+				o.Score, o.Weight = f, float64(b.Weight(i))
+				if w.prober != nil {
+					o.Believe(w.proba[i])
+				}
+				w.metrics.Add(&o)
+			}
 		}
 		if w.prober != nil {
 			w.stats.Add(y, w.proba[i])
