@@ -794,13 +794,25 @@ func (o *Options) suits(name string, c learner.Config) error {
 		return badOption("Name examples with {test}, or leave it out.", "{proba}: %s learns the "+
 			"whole data set at once, so there is nothing to predict before it", name)
 	case !whole && o.ActiveSet:
-		return badOption("Leave it out.",
-			"%s passes over all examples each time: it has no {active_set}", name)
+		return o.passesOverAll("active_set", name, t)
 	case !whole && o.Halving:
-		return badOption("Leave it out.",
-			"%s passes over all examples each time: it has no {halving}", name)
+		return o.passesOverAll("halving", name, t)
 	}
 	return nil
+}
+
+// passesOverAll is the error of a field of Fit in a run that isn't one of it.
+func (o *Options) passesOverAll(field, name string, t learner.Traits) error {
+	other := "{shuffle}"
+	if !o.Shuffle {
+		other = "{checkpoint_every}"
+	}
+	if t.Whole && o.UntilConverged {
+		return badOption("Leave one of them out.", "{"+field+"}: with "+other+" all passes are "+
+			"over all examples")
+	}
+	return badOption("Leave it out.",
+		"%s passes over all examples each time: it has no {"+field+"}", name)
 }
 
 // suitsWhole refuses what doesn't go with a learner that must see the data set as a whole.
