@@ -115,11 +115,15 @@ type Curve struct {
 	Positives, Negative float64      // all
 }
 
-// CurveOf returns the curve of all scores, which it sorts. NaN comes last. Cost: of sorting.
+// CurveOf returns the curve of all scores, which it sorts. NaN comes last, and what weighs nothing is
+// left out: it would be a point without a precision. Cost: of sorting.
 func CurveOf(all []Scored) (c Curve) {
 	slices.SortFunc(all, func(a, b Scored) int { return cmp.Compare(b.Score, a.Score) })
-	for i, s := range all {
-		if i == 0 || cmp.Compare(s.Score, all[i-1].Score) != 0 {
+	for _, s := range all {
+		if s.Weight == 0 {
+			continue
+		}
+		if n := len(c.Points); n == 0 || cmp.Compare(s.Score, c.Points[n-1].Threshold) != 0 {
 			c.Points = append(c.Points, CurvePoint{s.Score, c.Positives, c.Negative})
 		}
 		if s.Positive {

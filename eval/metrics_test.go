@@ -258,6 +258,15 @@ func TestAUCBound(t *testing.T) {
 	})
 }
 
+// TestCurveWithoutWeight: scores that weigh nothing are no points, not even the largest.
+func TestCurveWithoutWeight(t *testing.T) {
+	c := eval.CurveOf([]eval.Scored{{Score: 5, Positive: true}, {Score: 1, Weight: 1},
+		{Score: 3, Weight: 1, Positive: true}, {Score: 2}})
+	if len(c.Points) != 2 || c.AUC() != 1 || c.AveragePrecision() != 1 {
+		t.Errorf("AUC %v, average precision %v, points %v", c.AUC(), c.AveragePrecision(), c.Points)
+	}
+}
+
 // TestFading: weights that fade, against sums that are multiplied each time, beyond where they are
 // made small again.
 func TestFading(t *testing.T) {
