@@ -30,6 +30,11 @@ func (e *evaluator) classCurves(c *eval.Curve) (list []classCurve) {
 		}
 		return list
 	}
+	for k := range e.exact {
+		if c := e.exact[k].Curve; len(c.Points) > 0 && c.Positives > 0 && c.Negative > 0 {
+			list = append(list, classCurve{e.labels[k], c})
+		}
+	}
 	for k := range e.m.Classes() {
 		if c := e.m.ClassCurve(k); len(c.Points) > 0 {
 			list = append(list, classCurve{e.labels[k], c})
@@ -126,7 +131,7 @@ func (e *evaluator) curves(curves []classCurve) error {
 		}
 		if len(curves) == 0 {
 			return usage("It needs scores of two labels, both of which come, or of all classes by "+
-				given(fs, "from")+", "+strconv.Itoa(eval.MaxConfusion)+" at most.",
+				given(fs, "from")+" ("+strconv.Itoa(eval.MaxConfusion)+" at most) or in columns.",
 				"%s: there is no curve", given(fs, f.flag))
 		}
 		var drawn []drawnCurve

@@ -41,9 +41,16 @@ type evaluator struct {
 	cmd    *cobra.Command
 	labels []string // of the classes
 	all    []eval.Scored
+	exact  []exactCurve // of all classes, more than two, of which files have scores
 	m      *eval.Metrics
 	// the files have none
 	noScores bool
+}
+
+// exactCurve is the curve of a class against the rest, of all scores as they are.
+type exactCurve struct {
+	eval.Curve
+	auc, precision float64
 }
 
 // mostScored is how many scores are kept, 24 bytes each, for curves and an AUC that are exact;
@@ -60,24 +67,28 @@ func newEvaluateCmd() *cobra.Command {
 Files have a line for each prediction, its columns divided by tabs, commas, semicolons or blanks.
 --columns names them, or a header line does: label, predicted, score, proba, weight, and - for what
 is to be left out. Without both, two columns are label,score; three label,predicted,score; four
-label,predicted,score,proba. So the output of predict is measured behind the labels:
+label,predicted,score,proba. A column score:LABEL or proba:LABEL has those of one class; where all
+classes have one, as from scikit-learn's predict_proba, the largest is what was predicted if no
+column says it. Where --columns names them, a first line with words for numbers is left out. So the
+output of predict is measured behind the labels:
 
   paste labels.txt predicted.txt | halfspace evaluate -
 
 Of two labels the larger number, or the later text, is the positive one; --positive LABEL chooses,
 and makes all others negative. Without a column "predicted" a score of 0 or more, or a probability
-of 0.5 or more, predicts the positive label. Of more labels it is needed.
+of 0.5 or more, predicts the positive label. Of more labels it is needed, or a column for each.
 
 With -i MODEL the files are labelled examples, which the model predicts first.
 
 The metrics are those of: halfspace help metrics. AUC of two labels is exact: all scores are kept,
-24 bytes each, up to 2^26 of them. --roc, --pr and --calibration write curves, as a picture where
-the name ends in .svg or .png, else as CSV. Of more labels, with -i MODEL, --roc and --pr have one of
-each against the rest, and last their mean (macro average): of the classes' rates at each false
-positive rate, or precisions at each recall. A picture of more than ` + fmt.Sprint(mostCurves) + ` has
-the mean alone.`,
+24 bytes each, up to 2^26 of them; so is that of files with a column for each class. --roc, --pr and
+--calibration write curves, as a picture where the name ends in .svg or .png, else as CSV. Of more
+labels, with -i MODEL or a column for each, --roc and --pr have one of each against the rest, and
+last their mean (macro average): of the classes' rates at each false positive rate, or precisions at
+each recall. A picture of more than ` + fmt.Sprint(mostCurves) + ` has the mean alone.`,
 		Example: `  halfspace evaluate -i a9a.model --roc roc.svg a9a.t
-  halfspace evaluate --columns label,proba --calibration bins.csv scored.csv`,
+  halfspace evaluate --columns label,proba --calibration bins.csv scored.csv
+  halfspace evaluate --columns label,proba:a,proba:b,proba:c --pr pr.svg three.csv`,
 		Annotations: args(useExamples),
 		RunE:        func(cmd *cobra.Command, args []string) error { return e.run(cmd, args) },
 	}
@@ -220,7 +231,11 @@ func (e *evaluator) report() error {
 		curve, r.AUC, r.AUCBound = eval.Curve{}, nil, nil
 	}
 	curves := e.classCurves(&curve)
-	if p := meanPrecision(curves); p == p {
+	p, area := meanPrecision(curves), aucName(e.m)
+	if e.exact != nil {
+		p, area = e.exactAreas(&r), macroAUC
+	}
+	if p == p {
 		r.AveragePrecision = &p
 	}
 	if err := e.curves(curves); err != nil {
@@ -242,7 +257,6 @@ func (e *evaluator) report() error {
 	} else {
 		rows.add("F1", "%.6g", r.F1)
 	}
-	area := aucName(e.m)
 	for _, v := range []struct {
 		name  string
 		value *float64
@@ -262,6 +276,25 @@ func (e *evaluator) report() error {
 		tables.list = append(tables.list, theConfusion)
 	}
 	return tables.tables(w, e.m, e.labels)
+}
+
+// exactAreas puts the areas of the exact curves into r, and returns their mean average precision. A
+// class that never came, or alone, has none.
+func (e *evaluator) exactAreas(r *evaluateReport) (precision float64) {
+	var n, auc, weighted, came float64
+	for k := range r.Classes {
+		if c := &e.exact[k]; c.Positives > 0 && c.Negative > 0 {
+			r.Classes[k].AUC = &c.auc
+			n, auc, precision = n+1, auc+c.auc, precision+c.precision
+			weighted, came = weighted+c.Positives*c.auc, came+c.Positives
+		}
+	}
+	if n > 0 {
+		auc, weighted = auc/n, weighted/came
+		exact := 0.0
+		r.AUC, r.AUCBound, r.AUCWeighted = &auc, &exact, &weighted
+	}
+	return precision / n
 }
 
 // write writes a curve.

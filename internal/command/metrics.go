@@ -62,10 +62,13 @@ func lineMetricsOf(m *eval.Metrics) *lineMetrics {
 	return r
 }
 
+// macroAUC is the name of the classes' mean.
+const macroAUC = "macro AUC"
+
 // aucName is what AUC is called: of more than two classes it is the mean of theirs.
 func aucName(m *eval.Metrics) string {
 	if auc, _ := m.WeightedAUC(); auc == auc {
-		return "macro AUC"
+		return macroAUC
 	}
 	return "AUC"
 }

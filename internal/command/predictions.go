@@ -12,15 +12,42 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// predictionColumns are the names that a column of predictions may have.
+// predictionColumns are the names that a column of predictions may have, besides those of a class:
+// score:LABEL and proba:LABEL.
 var predictionColumns = []string{"label", "predicted", "score", "proba", "weight"}
+
+// classColumns are columns of one kind, a class each.
+type classColumns struct {
+	labels []int32   // numbers of labels as they came
+	values []float64 // of all lines, one line after another
+}
+
+// row returns the values of a line.
+func (c *classColumns) row(i int) []float64 { return c.values[i*len(c.labels):][:len(c.labels)] }
+
+// byClass gives those of line i to their classes; a class without a column has the value none.
+func (c *classColumns) byClass(to []float64, i int, of []int32, none float64) {
+	for k := range to {
+		to[k] = none
+	}
+	for j, v := range c.row(i) {
+		to[of[c.labels[j]]] = v
+	}
+}
+
+// ofPositive returns which of the columns is that of class 1, or -1.
+func (c *classColumns) ofPositive(of []int32) int {
+	return slices.IndexFunc(c.labels, func(label int32) bool { return of[label] == 1 })
+}
 
 // prediction is a line of a file of predictions.
 type prediction struct {
@@ -36,6 +63,20 @@ type predictions struct {
 	names   []string
 	rows    []prediction
 	most    int // columns that a line has
+	scores  classColumns
+	probas  classColumns
+}
+
+// kind returns the columns that are a class each and of whose name this is the first part, and the
+// label behind it; nil for other names.
+func (p *predictions) kind(name string) (c *classColumns, label string) {
+	if label, is := strings.CutPrefix(name, "score:"); is && label != "" {
+		return &p.scores, label
+	}
+	if label, is := strings.CutPrefix(name, "proba:"); is && label != "" {
+		return &p.probas, label
+	}
+	return nil, ""
 }
 
 // predictions measures files of them.
@@ -43,7 +84,8 @@ func (e *evaluator) predictions(files []string) error {
 	p := &predictions{columns: e.columns, numbers: map[string]int32{}}
 	if len(e.columns) > 0 {
 		if err := p.named(e.columns); err != nil {
-			next := "The columns: " + strings.Join(predictionColumns, ", ") + ", and - for others."
+			next := "The columns: " + strings.Join(predictionColumns, ", ") + ", of each class " +
+				"score:LABEL or proba:LABEL, and - for others."
 			return usage(next, "%s: %w", given(e.cmd.Flags(), "columns"), err)
 		}
 	}
@@ -63,20 +105,53 @@ func (e *evaluator) predictions(files []string) error {
 // named takes the names of the columns.
 func (p *predictions) named(columns []string) error {
 	p.columns, p.most, p.has = columns, len(columns), map[string]bool{}
+	p.scores, p.probas = classColumns{}, classColumns{}
 	for _, name := range columns {
+		c, label := p.kind(name)
 		switch {
 		case name == "-":
-		case !slices.Contains(predictionColumns, name):
+		case c == nil && !slices.Contains(predictionColumns, name):
 			return fmt.Errorf("%q is no column of predictions", name)
 		case p.has[name]:
 			return fmt.Errorf("%q comes twice", name)
+		case c != nil:
+			n, bad := p.number(label)
+			if bad != "" || slices.Contains(c.labels, n) {
+				return fmt.Errorf("%q: %s", name, cmp.Or(bad, "its label comes twice"))
+			}
+			c.labels = append(c.labels, n)
 		}
 		p.has[name] = true
 	}
-	if !p.has["label"] || !p.has["predicted"] && !p.has["score"] && !p.has["proba"] {
+	score, proba := len(p.scores.labels) > 0, len(p.probas.labels) > 0
+	switch {
+	case score && p.has["score"]:
+		return errors.New("score and score:LABEL exclude each other")
+	case proba && p.has["proba"]:
+		return errors.New("proba and proba:LABEL exclude each other")
+	case !p.has["label"] || !p.has["predicted"] && !p.scored() && !p.probable():
 		return errors.New("a label is needed, and predicted, score or proba")
 	}
 	return nil
+}
+
+// scored reports whether there are scores.
+func (p *predictions) scored() bool { return p.has["score"] || len(p.scores.labels) > 0 }
+
+// probable reports whether there are probabilities.
+func (p *predictions) probable() bool { return p.has["proba"] || len(p.probas.labels) > 0 }
+
+// sumOff reports whether probabilities of the last line don't sum up to 1. Two decimals of each are
+// enough.
+func (p *predictions) sumOff() (sum float64, off bool) {
+	n := len(p.probas.labels)
+	if n < 2 {
+		return 1, false
+	}
+	for _, v := range p.probas.row(len(p.rows)) {
+		sum += v
+	}
+	return sum, !(math.Abs(sum-1) <= 0.005*float64(n)+1e-9)
 }
 
 // file reads one of them; - is stdin.
@@ -179,12 +254,16 @@ func fieldsBy(line, cut string) (parts []cell) {
 	}
 }
 
-// header takes the first line as one of names, if it is; with --columns it is left out.
+// header takes the first line as one of names, if it is; with --columns it is left out, whatever
+// its names are.
 func (p *predictions) header(parts []cell) bool {
+	if p.has != nil && p.wordsOnly(parts) {
+		return true
+	}
 	columns := make([]string, len(parts))
 	for i, part := range parts {
 		columns[i] = "-"
-		if slices.Contains(predictionColumns, part.text) {
+		if c, _ := p.kind(part.text); c != nil || slices.Contains(predictionColumns, part.text) {
 			columns[i] = part.text
 		}
 	}
@@ -192,6 +271,26 @@ func (p *predictions) header(parts []cell) bool {
 		return false
 	}
 	return p.has != nil || p.named(columns) == nil
+}
+
+// wordsOnly reports whether a line has a word in each column that is to have a number, of which
+// there is one or more.
+func (p *predictions) wordsOnly(parts []cell) (words bool) {
+	if len(parts) != p.most {
+		return false
+	}
+	for i, name := range p.columns {
+		if name == "-" || name == "label" || name == "predicted" {
+			continue
+		}
+		_, err := strconv.ParseFloat(parts[i].text, 64)
+		first, _ := utf8.DecodeRuneInString(strings.Trim(parts[i].text, `"'`))
+		if err == nil || !unicode.IsLetter(first) && first != '_' {
+			return false
+		}
+		words = true
+	}
+	return words
 }
 
 // line takes a line of values. It returns what is wrong with it, or "", and at which byte.
@@ -223,10 +322,28 @@ func (p *predictions) line(parts []cell) (bad string, at int) {
 		case "weight":
 			row.weight, bad = numberWithin(part, 0, math.MaxFloat64,
 				"a weight, a finite number of 0 or more")
+		case "-":
+		default:
+			var v float64
+			c, _ := p.kind(name)
+			if c == &p.scores {
+				v, bad = numberWithin(part, math.Inf(-1), math.Inf(1), "a score, a number")
+			} else {
+				v, bad = numberWithin(part, 0, 1, "a probability, a number from 0 to 1")
+			}
+			c.values = append(c.values, v)
 		}
 		if bad != "" {
 			return bad, parts[i].at
 		}
+	}
+	if sum, off := p.sumOff(); off {
+		first := slices.IndexFunc(p.columns, func(name string) bool {
+			c, _ := p.kind(name)
+			return c == &p.probas
+		})
+		return fmt.Sprintf("expected probabilities that sum up to 1, found a sum of %.4g", sum),
+			parts[first].at
 	}
 	p.rows = append(p.rows, row)
 	return "", 0
@@ -309,25 +426,43 @@ func (e *evaluator) tally(p *predictions) error {
 			"Check the spelling."}
 	}
 	e.labels = names
-	if len(names) > 2 && (!p.has["predicted"] || p.has["proba"]) {
+	of2 := len(names) == 2
+	each := !of2 && (len(p.scores.labels) > 0 || len(p.probas.labels) > 0)
+	if !of2 && (!each && !p.has["predicted"] || p.has["proba"]) {
 		return &fail{codeData, fmt.Errorf("%d labels: they need a column of what was predicted, "+
-			"and have no use for proba, which is that of one", len(names)), "Name the columns by " +
-			"--columns, - for what is to be left out; or choose the positive label by --positive."}
+			"or one for each class, and have no use for proba, which is that of one",
+			len(names)), "Name the columns by --columns, as score:LABEL or proba:LABEL for each " +
+			"class, - for what is to be left out; or choose the positive label by --positive."}
 	}
-	for _, r := range p.rows {
+	if of2 {
+		if err := p.positiveOf(of, names[1]); err != nil {
+			return &fail{codeData, err, "Name it by --columns, or another label by --positive."}
+		}
+	}
+	scores, probas := make([]float64, len(names)), make([]float64, len(names))
+	for i, r := range p.rows {
 		var o eval.Outcome
-		if len(names) > 2 {
+		if !of2 {
 			o = eval.OutcomeOf(int(of[r.label]), -1)
+			if len(p.probas.labels) > 0 {
+				p.probas.byClass(probas, i, of, 0)
+				o.BelieveEach(probas)
+				o.Predicted = int32(learner.Predicted(probas))
+			}
+			if len(p.scores.labels) > 0 {
+				p.scores.byClass(scores, i, of, math.Inf(-1))
+				o.Predicted = int32(learner.Predicted(scores))
+			}
 		} else {
 			f := r.score
-			if !p.has["score"] && p.has["proba"] {
+			if !p.scored() && p.probable() {
 				f = r.proba - 0.5
 			}
 			o = eval.Outcome2(2*float64(of[r.label])-1, f)
-			if p.has["proba"] {
+			if p.probable() {
 				o.Believe(r.proba)
 			}
-			if !p.has["score"] && p.has["proba"] {
+			if !p.scored() && p.probable() {
 				o.Score = r.proba
 			}
 		}
@@ -339,9 +474,60 @@ func (e *evaluator) tally(p *predictions) error {
 		o.Weight = r.weight
 		e.add(&o, nil)
 	}
-	if !p.has["score"] && !p.has["proba"] {
+	if each {
+		e.exactCurves(p, of)
+	}
+	if of2 && !p.scored() && !p.probable() {
 		e.all = nil // no scores
 		e.noScores = true
 	}
 	return nil
+}
+
+// positiveOf takes, of two labels, the columns of the positive one for score and proba.
+func (p *predictions) positiveOf(of []int32, label string) error {
+	score, proba := p.scores.ofPositive(of), p.probas.ofPositive(of)
+	switch {
+	case score < 0 && len(p.scores.labels) > 0:
+		return fmt.Errorf("no column score:%s, of the positive label", label)
+	case proba < 0 && len(p.probas.labels) > 0:
+		return fmt.Errorf("no column proba:%s, of the positive label", label)
+	}
+	for i := range p.rows {
+		if score >= 0 {
+			p.rows[i].score = p.scores.row(i)[score]
+		}
+		if proba >= 0 {
+			p.rows[i].proba = p.probas.row(i)[proba]
+		}
+	}
+	return nil
+}
+
+// exactCurves makes the curves of all classes, each by its scores, or probabilities where there are
+// no scores, against the rest. Their points are kept where they are asked for.
+func (e *evaluator) exactCurves(p *predictions, of []int32) {
+	c, none := &p.scores, math.Inf(-1)
+	if len(c.labels) == 0 {
+		c, none = &p.probas, 0
+	}
+	column := make([]int, len(e.labels))
+	for k := range column {
+		column[k] = slices.IndexFunc(c.labels, func(n int32) bool { return of[n] == int32(k) })
+	}
+	all := make([]eval.Scored, len(p.rows))
+	for k, j := range column {
+		for i, r := range p.rows {
+			all[i] = eval.Scored{Score: none, Weight: r.weight, Positive: of[r.label] == int32(k)}
+			if j >= 0 {
+				all[i].Score = c.row(i)[j]
+			}
+		}
+		e.exact = append(e.exact, exactCurve{Curve: eval.CurveOf(all)})
+		last := &e.exact[k]
+		last.auc, last.precision = last.AUC(), last.AveragePrecision()
+		if e.roc == "" && e.pr == "" {
+			last.Points = nil
+		}
+	}
 }
