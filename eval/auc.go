@@ -115,8 +115,8 @@ type Curve struct {
 	Positives, Negative float64      // all
 }
 
-// CurveOf returns the curve of all scores, which it sorts. NaN comes last, and what weighs nothing is
-// left out: it would be a point without a precision. Cost: of sorting.
+// CurveOf returns the curve of all scores, which it sorts. NaN comes last, and what weighs nothing
+// is left out: it would be a point without a precision. Cost: of sorting.
 func CurveOf(all []Scored) (c Curve) {
 	slices.SortFunc(all, func(a, b Scored) int { return cmp.Compare(b.Score, a.Score) })
 	for _, s := range all {

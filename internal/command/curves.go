@@ -35,7 +35,7 @@ func (e *evaluator) classCurves(c *eval.Curve) (list []classCurve) {
 			list = append(list, classCurve{e.labels[k], c})
 		}
 	}
-	for k := range e.m.Classes() {
+	for _, k := range inOrder(e.m.Classes(), e.labels) {
 		if c := e.m.ClassCurve(k); len(c.Points) > 0 {
 			list = append(list, classCurve{e.labels[k], c})
 		}

@@ -275,7 +275,7 @@ func (e *evaluator) report() error {
 	if len(e.labels) <= 20 {
 		tables.list = append(tables.list, theConfusion)
 	}
-	return tables.tables(w, e.m, e.labels)
+	return tables.tables(w, &r.metricsReport)
 }
 
 // exactAreas puts the areas of the exact curves into r, and returns their mean average precision. A

@@ -1,6 +1,10 @@
 package command
 
 import (
+	"cmp"
+	"slices"
+	"strconv"
+
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/eval"
 )
@@ -25,8 +29,8 @@ type lineMetrics struct {
 // metricsReport is what JSON has of eval.Metrics.
 type metricsReport struct {
 	lineMetrics
-	Classes []classReport `json:"classes"`
-	// Examples of each class (rows) by what was predicted; null for more than 100 classes.
+	Classes []classReport `json:"classes"` // by their labels; of two the negative one first
+	// Examples of each of Classes (rows) by what was predicted; null for more than 100 classes.
 	Confusion [][]float64 `json:"confusion"`
 }
 
@@ -79,9 +83,10 @@ func describeMetrics(m *eval.Metrics, labels []string) *metricsReport {
 	if line == nil {
 		return nil
 	}
-	r := &metricsReport{lineMetrics: *line, Confusion: m.Confusion()}
-	for k := range m.Classes() {
-		c, label := m.Class(k), ""
+	r := &metricsReport{lineMetrics: *line}
+	order, cells := inOrder(m.Classes(), labels), m.Confusion()
+	for _, k := range order {
+		c, label := m.Class(k), strconv.Itoa(k)
 		if k < len(labels) {
 			label = labels[k]
 		}
@@ -90,8 +95,45 @@ func describeMetrics(m *eval.Metrics, labels []string) *metricsReport {
 			class.AUC = &auc
 		}
 		r.Classes = append(r.Classes, class)
+		if cells != nil {
+			row := make([]float64, len(order))
+			for i, p := range order {
+				row[i] = cells[k][p]
+			}
+			r.Confusion = append(r.Confusion, row)
+		}
 	}
 	return r
+}
+
+// inOrder returns the numbers of classes in the order in which people look for their labels, which
+// is not that in which data brought them. Two are the negative and the positive one.
+func inOrder(classes int, labels []string) []int {
+	order := make([]int, classes)
+	for k := range order {
+		order[k] = k
+	}
+	if classes > 2 && classes <= len(labels) {
+		slices.SortStableFunc(order, func(a, b int) int {
+			return compareLabels(labels[a], labels[b])
+		})
+	}
+	return order
+}
+
+// compareLabels orders numbers by their values, before texts.
+func compareLabels(a, b string) int {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	switch {
+	case errX == nil && errY == nil:
+		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
+	case errX == nil:
+		return -1
+	case errY == nil:
+		return 1
+	}
+	return cmp.Compare(a, b)
 }
 
 // shownClasses returns the labels by the number of their class.

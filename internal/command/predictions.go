@@ -395,14 +395,7 @@ func (p *predictions) classes(positive string) (names []string, of []int32, err 
 		return []string{"not-" + positive, positive}, of, nil
 	}
 	names = slices.Clone(p.names)
-	slices.SortFunc(names, func(a, b string) int {
-		x, errX := strconv.ParseFloat(a, 64)
-		y, errY := strconv.ParseFloat(b, 64)
-		if errX != nil || errY != nil {
-			return cmp.Compare(a, b)
-		}
-		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
-	})
+	slices.SortFunc(names, compareLabels)
 	if len(names) == 1 { // of what pair, only -1 and +1 say
 		other := []string{"", names[0]}
 		if v, err := strconv.ParseFloat(names[0], 64); err == nil && v <= 0 {

@@ -2,10 +2,12 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/eval"
@@ -61,7 +63,12 @@ func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
 	}
 	if m, err := res.Model(); err == nil {
 		if s, err := exchange.Inspect(m, 20); err == nil {
-			data.Outputs = s.Outputs
+			data.Outputs = slices.DeleteFunc(s.Outputs, func(o exchange.OutputSummary) bool {
+				return len(o.Top) == 0
+			})
+			slices.SortStableFunc(data.Outputs, func(a, b exchange.OutputSummary) int {
+				return cmp.Or(compareLabels(a.Class, b.Class), compareLabels(a.Against, b.Against))
+			})
 		}
 	}
 	r.rows(&data.Rows, res, &t.metrics, recentName(&t.o))
@@ -104,7 +111,10 @@ const mostCurves = 10
 
 // classCurves draws those of the classes, each against the rest, of up to mostCurves.
 func classCurves(m *eval.Metrics, labels []string) (lines []papers.Line) {
-	for k := 0; m.Classes() <= mostCurves && k < len(labels); k++ {
+	if m.Classes() > mostCurves || m.Classes() > len(labels) {
+		return nil
+	}
+	for _, k := range inOrder(m.Classes(), labels) {
 		if c := m.ClassCurve(k); len(c.Points) > 0 {
 			lines = append(lines, rocLine(labels[k], &c))
 		}
@@ -140,8 +150,12 @@ func htmlFigures(o *training.Options, res *training.Result) (list []papers.Figur
 			late.X, late.Y = append(late.X, x), append(late.Y, y)
 			last = p
 		}
+		x := "examples"
+		if n := res.Counts.Examples; n < last.Examples {
+			x = fmt.Sprintf("examples; those beyond %d were learned before", n)
+		}
 		list = append(list, papers.Figure{Name: "learning", Title: "Progressive error",
-			XLabel: "examples", YLabel: "error", Lines: []papers.Line{late, far}})
+			XLabel: x, YLabel: "error", Lines: []papers.Line{late, far}})
 	}
 	tested, labels := (*eval.Metrics)(nil), []string(nil)
 	if res.Test != nil {

@@ -197,22 +197,15 @@ func recentName(o *training.Options) string {
 
 // tables writes what was asked for that is more than a line: figures of each class, and the
 // confusion matrix. Nothing where there are no metrics.
-func (m *metricFlags) tables(w io.Writer, of *eval.Metrics, labels []string) error {
-	if of == nil || of.Examples() == 0 {
+func (m *metricFlags) tables(w io.Writer, of *metricsReport) error {
+	if of == nil {
 		return nil
-	}
-	label := func(k int) string {
-		if k < len(labels) {
-			return shownLabel(labels[k])
-		}
-		return strconv.Itoa(k)
 	}
 	var rows [][]string
 	if m.asks(perClass) {
 		rows = [][]string{{"class", "examples", "predicted", "precision", "recall", "F1"}}
-		for k := range of.Classes() {
-			c := of.Class(k)
-			rows = append(rows, []string{label(k), count(c.Came), count(c.Predicted),
+		for _, c := range of.Classes {
+			rows = append(rows, []string{shownLabel(c.Label), count(c.Examples), count(c.Predicted),
 				fmt.Sprintf("%.4f", c.Precision), fmt.Sprintf("%.4f", c.Recall),
 				fmt.Sprintf("%.4f", c.F1)})
 		}
@@ -220,17 +213,15 @@ func (m *metricFlags) tables(w io.Writer, of *eval.Metrics, labels []string) err
 			return err
 		}
 	}
-	cells := of.Confusion()
-	if !m.asks(theConfusion) || cells == nil {
+	if !m.asks(theConfusion) || of.Confusion == nil {
 		return nil
 	}
 	rows = [][]string{{"is \\ predicted"}}
-	for k := range cells {
-		rows[0] = append(rows[0], label(k))
-	}
-	for k, of := range cells {
-		row := []string{label(k)}
-		for _, v := range of {
+	for k, cells := range of.Confusion {
+		label := shownLabel(of.Classes[k].Label)
+		rows[0] = append(rows[0], label)
+		row := []string{label}
+		for _, v := range cells {
 			row = append(row, count(v))
 		}
 		rows = append(rows, row)

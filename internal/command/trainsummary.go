@@ -27,11 +27,11 @@ func (r *trainReport) summary(w io.Writer, res *training.Result, m *metricFlags,
 	if err := twoColumns(w, rows); err != nil {
 		return err
 	}
-	of := res.Counts.Metrics // of the test, if there is one
-	if res.Test != nil {
-		of = res.Test.Metrics
+	of := r.Metrics // of the test, if there is one
+	if r.Test != nil {
+		of = r.Test.Metrics
 	}
-	return m.tables(w, of, shownClasses(res.Info))
+	return m.tables(w, of)
 }
 
 // rows are the lines of the summary.
