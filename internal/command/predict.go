@@ -55,6 +55,7 @@ type predictor struct {
 	model   string
 	out     string
 	proba   bool
+	each    bool // scores or probabilities of all classes
 	abstain float64
 	share   float64 // of the members that --interval spans; 0: not asked
 
@@ -133,7 +134,8 @@ score. A label that begins with a quote, or has a character in it that is not pr
 newline), is shown in quotes, with backslashes as in Go and JSON: "a\tb".
 
 Of more than two classes the label is that of the largest score, and score and probability are its
-own.
+own. --each-class prints the scores of all classes instead, or with --proba their probabilities, a
+column each, and a first line that names the columns, as evaluate reads them.
 
 The score f(x) is not normalised; a score of 0 or more predicts the positive label, NaN none: ` +
 			abstention + ` is
@@ -164,6 +166,8 @@ members of an ensemble are, and with --proba two more, where the model is calibr
 		"not at all")
 	fs.BoolVar(&p.proba, "proba", false, "print the probability of the positive label too, for "+
 		"learners that have one")
+	fs.BoolVar(&p.each, "each-class", false, "of more than two classes print the scores of all, "+
+		"or with --proba their probabilities, below a line of names")
 	fs.Float64Var(&p.abstain, "abstain-below", 0,
 		"give no label, but "+abstention+", where neither has at least the probability `P`")
 	fs.Float64Var(&p.share, "interval", 0, "print the scores, too, between which a share `P` of "+
@@ -240,25 +244,8 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	if err != nil {
 		return err
 	}
-	if p.threshold.text != "" && hypothesis.Outputs() > 1 {
-		return usage("Leave it out: the label is that of the largest score.", "%s %s: %s tells "+
-			"more than two classes", given(p.cmd.Flags(), "threshold"), p.threshold.text, p.model)
-	}
-	if p.probable() && learner.ProbaOf(hypothesis) == nil {
-		field := "proba"
-		switch {
-		case p.abstain > 0 && !p.proba:
-			field = "abstain_below"
-		case !p.proba:
-			field = "threshold"
-		}
-		if _, c, err := p.m.Settings(); err == nil && p.m.PredictOnly && c.Traits().Proba {
-			return usage("Leave it out, or take the model of the whole learner.",
-				"%s: %s can only predict, and was saved without the members whose votes are the "+
-					"probabilities", given(p.cmd.Flags(), strings.ReplaceAll(field, "_", "-")),
-				p.model)
-		}
-		return optionError(p.cmd.Flags(), training.NoProbabilities(field, p.m.Learner))
+	if err := p.suits(hypothesis.Outputs(), learner.ProbaOf(hypothesis) != nil); err != nil {
+		return err
 	}
 	toStream := sourceOf(p.out) != nil
 	s, work, end, messages, err := openFiles[T](ctx, p.files, p.in, toStream, p.opts)
@@ -307,6 +294,35 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 		}
 	}
 	return useless("", eval.Count{Examples: r.Examples, NotFinite: r.NotFinite})
+}
+
+// suits refuses what a model of so many outputs, with probabilities or without, can't give.
+func (p *predictor) suits(outputs int, proba bool) error {
+	if p.threshold.text != "" && outputs > 1 {
+		return usage("Leave it out: the label is that of the largest score.", "%s %s: %s tells "+
+			"more than two classes", given(p.cmd.Flags(), "threshold"), p.threshold.text, p.model)
+	}
+	if p.each && outputs < 2 {
+		return usage("Leave it out: score and probability of the positive label say all of the "+
+			"other's.", "%s: %s tells two classes", given(p.cmd.Flags(), "each-class"), p.model)
+	}
+	if p.probable() && !proba {
+		field := "proba"
+		switch {
+		case p.abstain > 0 && !p.proba:
+			field = "abstain_below"
+		case !p.proba:
+			field = "threshold"
+		}
+		if _, c, err := p.m.Settings(); err == nil && p.m.PredictOnly && c.Traits().Proba {
+			return usage("Leave it out, or take the model of the whole learner.",
+				"%s: %s can only predict, and was saved without the members whose votes are the "+
+					"probabilities", given(p.cmd.Flags(), strings.ReplaceAll(field, "_", "-")),
+				p.model)
+		}
+		return optionError(p.cmd.Flags(), training.NoProbabilities(field, p.m.Learner))
+	}
+	return nil
 }
 
 // warn adds the warnings where the predictions may not be what they seem. count is of those that
@@ -366,6 +382,11 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 	if p.probable() {
 		w.prober = learner.ProbaOf(hypothesis)
 		w.proba = make([]float64, eval.DefaultBlock*w.outputs)
+	}
+	if p.each && lines != nil {
+		if _, err := lines.Write(w.names()); err != nil {
+			return w.count, err
+		}
 	}
 	for {
 		if lines != nil && lines.Buffered() > 0 && !s.Wait(flushAfter) {
@@ -499,8 +520,20 @@ func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
 	return nil
 }
 
+// names returns the line that names the columns of predictor.each.
+func (w *writer[T]) names() []byte {
+	line, kind := []byte("predicted"), "\tscore:"
+	if w.p.proba {
+		kind = "\tproba:"
+	}
+	for _, name := range w.classes {
+		line = append(append(line, kind...), name...)
+	}
+	return append(line, '\n')
+}
+
 // addClasses makes the lines of a block of several classes: the predicted one, its score, and its
-// probability.
+// probability, or those of all.
 func (w *writer[T]) addClasses(b *engine.Block[T], scores []float64) {
 	k := w.outputs
 	for i := range b.Len() {
@@ -522,15 +555,27 @@ func (w *writer[T]) addClasses(b *engine.Block[T], scores []float64) {
 			label = w.classes[best]
 		}
 		w.buf = append(w.buf, label...)
-		w.buf = append(w.buf, '\t')
-		w.buf = appendNumber(w.buf, f)
-		if w.p.proba {
-			w.buf = append(w.buf, '\t')
-			w.buf = appendNumber(w.buf, p)
+		switch {
+		case w.p.each && w.p.proba:
+			w.columns(proba...)
+		case w.p.each:
+			w.columns(outputs...)
+		case w.p.proba:
+			w.columns(f, p)
+		default:
+			w.columns(f)
 		}
 		w.buf = append(w.buf, '\n')
 	}
 	w.r.Examples += int64(b.Len())
+}
+
+// columns appends numbers, each behind a tab.
+func (w *writer[T]) columns(list ...float64) {
+	for _, v := range list {
+		w.buf = append(w.buf, '\t')
+		w.buf = appendNumber(w.buf, v)
+	}
 }
 
 // tallyClass is tally of an example of several classes: f and p are score and probability of the
