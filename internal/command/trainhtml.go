@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 
 	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/eval"
@@ -28,12 +29,18 @@ type htmlPart struct {
 	Metrics *metricsReport
 }
 
+// htmlFigure is a picture, and what it says for those who don't see it.
+type htmlFigure struct {
+	papers.Figure
+	Alt string
+}
+
 // writeHTML writes the report of a run as one page that needs no other file.
 func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
 	data := struct {
 		Report  *trainReport
 		Tiles   [][2]string
-		Figures []papers.Figure
+		Figures []htmlFigure
 		Parts   []htmlPart
 		Rows    summaryRows
 		Outputs []exchange.OutputSummary // weights
@@ -133,7 +140,7 @@ func rocLine(name string, c *eval.Curve) papers.Line {
 }
 
 // htmlFigures draws the learning curve, ROC curves and the calibration, where there are any.
-func htmlFigures(o *training.Options, res *training.Result) (list []papers.Figure) {
+func htmlFigures(o *training.Options, res *training.Result) (list []htmlFigure) {
 	if points := res.Counts.Curve; len(points) > 1 {
 		far, late := papers.Line{Name: "so far"}, papers.Line{Name: "since the last point"}
 		if name := recentName(o); name != "" {
@@ -154,14 +161,16 @@ func htmlFigures(o *training.Options, res *training.Result) (list []papers.Figur
 		if n := res.Counts.Examples; n < last.Examples {
 			x = fmt.Sprintf("examples; those beyond %d were learned before", n)
 		}
-		list = append(list, papers.Figure{Name: "learning", Title: "Progressive error",
-			XLabel: x, YLabel: "error", Lines: []papers.Line{late, far}})
+		f := papers.Figure{Name: "learning", Title: "Progressive error", XLabel: x,
+			YLabel: "error", Lines: []papers.Line{late, far}}
+		list = append(list, htmlFigure{f, f.Finding()})
 	}
 	tested, labels := (*eval.Metrics)(nil), []string(nil)
 	if res.Test != nil {
 		tested, labels = res.Test.Metrics, shownClasses(res.Test.Info)
 	}
 	var roc, calibration []papers.Line
+	var areas, errors []string // by name
 	for _, of := range []struct {
 		name string
 		m    *eval.Metrics
@@ -170,27 +179,36 @@ func htmlFigures(o *training.Options, res *training.Result) (list []papers.Figur
 			continue
 		}
 		if c := of.m.Curve(); of.m.Classes() == 2 && c.Positives > 0 && c.Negative > 0 {
+			areas = append(areas, fmt.Sprintf("%s %.4f", of.name, c.AUC()))
 			roc = append(roc, rocLine(of.name, &c))
 		}
-		roc = append(roc, classCurves(of.m, labels)...)
+		if lines := classCurves(of.m, labels); lines != nil {
+			mean, _ := of.m.AUC()
+			areas = append(areas, fmt.Sprintf("%s %.4f, mean of %d classes", of.name, mean,
+				len(lines)))
+			roc = append(roc, lines...)
+		}
 		if of.m.Proba() {
 			l := papers.Line{Name: of.name}
 			for _, b := range of.m.Calibration() {
 				l.X, l.Y = append(l.X, b.Mean), append(l.Y, b.Share)
 			}
+			errors = append(errors, fmt.Sprintf("%s %.4f", of.name, of.m.CalibrationError()))
 			calibration = append(calibration, l)
 		}
 	}
 	if roc != nil {
-		list = append(list, papers.Figure{Name: "roc", Title: "ROC curve", YMin: 0, YMax: 1,
-			XLabel: "false positive rate", YLabel: "true positive rate", LegendBottom: true,
-			Lines: roc})
+		list = append(list, htmlFigure{papers.Figure{Name: "roc", Title: "ROC curve", YMin: 0,
+			YMax: 1, XLabel: "false positive rate", YLabel: "true positive rate",
+			LegendBottom: true, Lines: roc},
+			"ROC curve. Area below it: " + strings.Join(areas, "; ")})
 	}
 	if calibration != nil {
-		list = append(list, papers.Figure{Name: "calibration", Title: "Calibration", YMin: 0,
-			YMax: 1, XLabel: "mean probability", YLabel: "share that came true", LegendLeft: true,
-			Lines: append(calibration, papers.Line{Name: "perfect", X: []float64{0, 1},
-				Y: []float64{0, 1}})})
+		list = append(list, htmlFigure{papers.Figure{Name: "calibration", Title: "Calibration",
+			YMin: 0, YMax: 1, XLabel: "mean probability", YLabel: "share that came true",
+			LegendLeft: true, Lines: append(calibration, papers.Line{Name: "perfect",
+				X: []float64{0, 1}, Y: []float64{0, 1}})},
+			"Calibration. Expected error: " + strings.Join(errors, "; ")})
 	}
 	return list
 }
