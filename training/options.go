@@ -768,7 +768,7 @@ func (o *Options) suits(name string, c learner.Config) error {
 			"; else take {bias} append.", "%s has no {rho}", name)
 	}
 	if o.Proba && !t.Proba {
-		return NoProbabilities("proba", name)
+		return NoProbabilities("proba", name, c)
 	}
 	if err := o.suitsWeights(name, t); err != nil {
 		return err
@@ -857,12 +857,13 @@ func (o *Options) suitsWhole(name string, c learner.Config, t learner.Traits) er
 	return nil
 }
 
-// NoProbabilities is the Error for a field that a learner without probabilities can't serve.
-func NoProbabilities(field, name string) *Error {
+// NoProbabilities is the Error for a field that a learner of these settings, without probabilities,
+// can't serve.
+func NoProbabilities(field, name string, c learner.Config) *Error {
 	return badOption("Leave {"+field+"} out: larger scores are more certain. Learners that have "+
 		"probabilities: "+those(func(t learner.Traits) bool { return t.Proba })+".",
 		"{"+field+"}: %s has no probabilities: its scores are margins, in no unit of certainty",
-		name)
+		describe(name, c))
 }
 
 // needsWhole reports whether the learner must see the data set as a whole: to learn at all, or for

@@ -314,13 +314,17 @@ func (p *predictor) suits(outputs int, proba bool) error {
 		case !p.proba:
 			field = "threshold"
 		}
-		if _, c, err := p.m.Settings(); err == nil && p.m.PredictOnly && c.Traits().Proba {
+		_, c, err := p.m.Settings()
+		if err != nil {
+			return modelError(p.model, err)
+		}
+		if p.m.PredictOnly && c.Traits().Proba {
 			return usage("Leave it out, or take the model of the whole learner.",
 				"%s: %s can only predict, and was saved without the members whose votes are the "+
 					"probabilities", given(p.cmd.Flags(), strings.ReplaceAll(field, "_", "-")),
 				p.model)
 		}
-		return optionError(p.cmd.Flags(), training.NoProbabilities(field, p.m.Learner))
+		return optionError(p.cmd.Flags(), training.NoProbabilities(field, p.m.Learner, c))
 	}
 	return nil
 }
