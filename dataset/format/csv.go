@@ -114,42 +114,62 @@ func (l *csvLayout) describe(o *Options) *Layout {
 	return lay
 }
 
-// splitCSV returns the fields of a line, without the blanks and quotes around them; "" within
-// quotes is a quote (RFC 4180). It allocates, so it is for heads and errors; rows are read by
-// parseCSV, which must agree with it.
+// splitCSV returns the fields of a line as texts; see appendFields.
 func splitCSV(line []byte, delim byte) []string {
-	s := strings.TrimRight(string(line), "\r\n")
-	if delim == ' ' {
-		s = strings.Trim(s, " \t")
+	fields := appendFields(nil, line, delim)
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = string(f)
 	}
-	var out []string
+	return out
+}
+
+// appendFields appends the fields of a line, without the blanks and quotes around them; "" within
+// quotes is a quote (RFC 4180). What was not quoted is the line's own bytes. It is for heads and
+// errors; rows are read by parseCSV, which must agree with it.
+func appendFields(dst [][]byte, line []byte, delim byte) [][]byte {
+	s := bytes.TrimRight(line, "\r\n")
+	tab := byte('\t') // the second byte that is a blank
+	if delim == '\t' {
+		tab = ' '
+	}
+	if delim == ' ' {
+		s = bytes.Trim(s, " \t")
+	}
 	for {
-		blanks := " \t"
-		if delim == '\t' {
-			blanks = " "
+		for len(s) > 0 && (s[0] == ' ' || s[0] == tab) {
+			s = s[1:]
 		}
-		s = strings.TrimLeft(s, blanks)
-		var f string
-		if strings.HasPrefix(s, `"`) {
-			var quoted strings.Builder
+		var f []byte
+		quoted := len(s) > 0 && s[0] == '"'
+		if quoted {
 			i := 1
-			for i < len(s) && s[i] != '"' || strings.HasPrefix(s[min(i, len(s)):], `""`) {
-				if s[i] == '"' || strings.HasPrefix(s[i:], "\r\n") {
+			for i < len(s) && s[i] != '"' || bytes.HasPrefix(s[min(i, len(s)):], []byte(`""`)) {
+				if s[i] == '"' || bytes.HasPrefix(s[i:], []byte("\r\n")) {
 					i++
 				}
-				quoted.WriteByte(s[i])
+				f = append(f, s[i])
 				i++
 			}
-			f, s = quoted.String(), s[min(i+1, len(s)):]
+			s = s[min(i+1, len(s)):]
 		}
-		i := strings.IndexByte(s, delim)
-		if delim == ' ' {
-			i = strings.IndexAny(s, " \t")
+		i := 0
+		for i < len(s) && s[i] != delim && (s[i] != '\t' || delim != ' ') {
+			i++
 		}
-		if i < 0 {
-			return append(out, f+strings.TrimRight(s, blanks))
+		end := i
+		for end > 0 && (s[end-1] == ' ' || s[end-1] == tab) {
+			end--
 		}
-		out = append(out, f+strings.TrimRight(s[:i], blanks))
+		if quoted {
+			f = append(f, s[:end]...)
+		} else {
+			f = s[:end]
+		}
+		dst = append(dst, f)
+		if i == len(s) {
+			return dst
+		}
 		s = s[i+1:]
 	}
 }
@@ -174,9 +194,9 @@ func delimited(h *Head) (rows [][]byte, delim byte, ok bool) {
 			if len(rows) == 0 {
 				continue
 			}
-			n := len(splitCSV(rows[0], d))
+			n := len(appendFields(nil, rows[0], d))
 			if n > 1 && (!alike || !slices.ContainsFunc(rows[:min(len(rows), fewLines)],
-				func(l []byte) bool { return len(splitCSV(l, d)) != n })) {
+				func(l []byte) bool { return len(appendFields(nil, l, d)) != n })) {
 				return rows, d, true
 			}
 		}

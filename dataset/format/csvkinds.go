@@ -90,18 +90,25 @@ func (l *csvLayout) setKinds(found func() []byte, o *Options) error {
 func (l *csvLayout) findKinds(lines [][]byte) []byte {
 	kinds := bytes.Repeat([]byte{kindNumber}, l.features())
 	texts := make([]int, len(kinds)) // less the numbers
+	var fields [][]byte
+	var field []byte // one, and a byte that no number holds
 	for _, line := range lines {
-		fields := splitCSV(line, l.delim)
+		fields = appendFields(fields[:0], line, l.delim)
 		if len(fields) != l.cols {
 			continue
 		}
 		for col, f := range fields {
 			slot := l.to[col]
+			if slot < 0 {
+				continue
+			}
+			// Nearly all are numbers, so that is asked first.
+			field = append(append(field[:0], f...), '\n')
+			_, end, st := parseNumber[float64](field, 0)
 			switch {
-			case slot < 0 || isMissing([]byte(f)) || isNotFinite(f):
-			case MakeLabel(f).Numeric:
+			case st == numOK && end == len(f):
 				texts[slot]--
-			default:
+			case !isMissing(f) && !isNotFinite(string(f)):
 				texts[slot]++
 			}
 		}
