@@ -921,7 +921,7 @@ func (r *run[T]) finish(err error) (Result, error) {
 	if err == nil {
 		r.res.Standing = nil
 	}
-	runs := r.first.Runs()
+	runs, scales := r.first.Runs(), r.scales.warnings()
 	late := r.count.since(r.marks[0])
 	switch {
 	case r.count.NotFinite > 0:
@@ -929,7 +929,10 @@ func (r *run[T]) finish(err error) (Result, error) {
 	case len(runs) > 0:
 		late = Count{} // of a run of one class the error says nothing
 	}
-	r.res.Warnings = slices.Concat(runs, r.scales.warnings(), late.Warnings())
+	if len(runs) > 0 && len(scales) > 0 && scales[0].Code == Uncentred {
+		scales = nil // nor do the first examples of where the others lie
+	}
+	r.res.Warnings = slices.Concat(runs, scales, late.Warnings())
 	return r.res, err
 }
 

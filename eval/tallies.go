@@ -118,6 +118,7 @@ type part struct {
 func (r *run[T]) parts() (list []part) {
 	add := func(name string, pack func(*packing)) { list = append(list, part{name, pack}) }
 	add("scales", r.scales.pack)
+	add("centre", r.scales.packCentre)
 	if r.whole != nil {
 		add(r.metricsName(), r.whole.pack)
 	}
@@ -339,7 +340,7 @@ func (s *scales) pack(p *packing) {
 		whole(p, scaleRows, &s.nonzero[j])
 	}
 	var found Warning
-	some := len(s.found) > 0
+	some := len(s.found) > 0 && s.found[0].Code == Unscaled
 	if p.flag(&some); !some {
 		return
 	}
@@ -349,6 +350,29 @@ func (s *scales) pack(p *packing) {
 	whole(p, math.MaxInt32, &found.Feature)
 	p.float(&found.Ratio)
 	found.Code = Unscaled
+	s.found = []Warning{found}
+}
+
+// packCentre packs what positions of earlier programs lack. It comes behind pack.
+func (s *scales) packCentre(p *packing) {
+	n := p.length(len(s.sums), scaleFeatures)
+	if p.reading {
+		p.want(n <= len(s.squares))
+		s.sums = make([]float64, min(n, len(s.squares)))
+	}
+	for j := range s.sums {
+		p.float(&s.sums[j])
+	}
+	some := len(s.found) > 0 && s.found[0].Code == Uncentred
+	p.flag(&s.sparse)
+	if p.flag(&some); !some {
+		return
+	}
+	found := Warning{Code: Uncentred, Sparse: s.sparse}
+	if !p.reading {
+		found = s.found[0]
+	}
+	p.float(&found.Ratio)
 	s.found = []Warning{found}
 }
 

@@ -14,6 +14,7 @@ const (
 	Worse     = "worse-than-constant" // more errors than the rarer class has examples
 	LabelRuns = "label-runs"          // the labels come sorted, or in long runs
 	Unscaled  = "unscaled"            // a feature is far larger than the others
+	Uncentred = "uncentred"           // rows without gaps whose values lie to one side of 0
 
 	NeverPredicted = "never-predicted" // classes that are there and never predicted
 	RareClass      = "rare-class"      // classes of very few examples
@@ -26,13 +27,16 @@ const leastRarer = 10
 type Warning struct {
 	Code string
 
-	// The tally that says so, but of Unscaled: Count.NotFinite, Count.Predicted, Count.Error or
-	// Count.Changes is what is odd about it.
+	// The tally that says so, but of Unscaled and Uncentred: Count.NotFinite, Count.Predicted,
+	// Count.Error or Count.Changes is what is odd about it.
 	Count Count
 
 	Expected float64 // of LabelRuns: Count.Changes of a mixed order
 	Feature  int     // of Unscaled: the largest, from 0, an appended bias included
-	Ratio    float64 // of Unscaled: how many times larger it is than the typical one
+	// Of Unscaled: how many times larger it is than the typical one; of Uncentred: how much of the
+	// mean |x|^2 is that of the features' means.
+	Ratio  float64
+	Sparse bool // of Uncentred: in the form that they have examples may lack features
 
 	// Of Metrics: how many classes it is about, and the number of the first one; of OneClass the
 	// one that is predicted, of Worse the commonest, which Count.Positives examples are of. Classes
@@ -171,7 +175,9 @@ type scales struct {
 	rows    int // of them looked at
 	squares []float64
 	nonzero []int32
-	found   []Warning // once all have come that are looked at; then the two before are nil
+	sums    []float64 // of the values; shorter in what went on from a position that lacks them
+	sparse  bool
+	found   []Warning // once all have come that are looked at; then the three before are nil
 }
 
 const (
@@ -180,6 +186,7 @@ const (
 	scaleStep     = 32      // and then each such one
 	scaleFeatures = 1 << 16 // features looked at: text has more, all of a size
 	scaleRatio    = 100     // a feature so many times larger than the typical one is a warning
+	leastMean     = 0.25    // so much of |x|^2 that is the means' is one, where few values are 0
 )
 
 // add looks at a block, if examples are still wanted. It goes by their numbers, not by blocks.
@@ -191,6 +198,10 @@ func add[T engine.Float](s *scales, b *engine.Block[T]) {
 	if d := min(b.Dim, scaleFeatures); d > len(s.squares) {
 		s.squares = append(s.squares, make([]float64, d-len(s.squares))...)
 		s.nonzero = append(s.nonzero, make([]int32, d-len(s.nonzero))...)
+	}
+	s.sparse = !b.Dense()
+	if d := len(s.squares); d > len(s.sums) {
+		s.sums = append(s.sums, make([]float64, d-len(s.sums))...)
 	}
 	for i := range rows {
 		n := s.seen
@@ -204,6 +215,7 @@ func add[T engine.Float](s *scales, b *engine.Block[T]) {
 			for j, v := range x[:min(len(x), len(s.squares))] {
 				if v != 0 {
 					s.squares[j] += float64(v) * float64(v)
+					s.sums[j] += float64(v)
 					s.nonzero[j]++
 				}
 			}
@@ -216,21 +228,22 @@ func add[T engine.Float](s *scales, b *engine.Block[T]) {
 			}
 			if v := val[k]; v != 0 {
 				s.squares[j] += float64(v) * float64(v)
+				s.sums[j] += float64(v)
 				s.nonzero[j]++
 			}
 		}
 	}
 	if s.seen == scaleRows {
 		s.found = s.warnings()
-		s.squares, s.nonzero = nil, nil
+		s.squares, s.nonzero, s.sums = nil, nil, nil
 	}
 }
 
 // warnings returns one on a feature whose root mean square over the examples is scaleRatio times
 // the typical one's where that is not zero. Its square is then 10^4 times that of others in |x|^2,
-// which steps, margins and bounds on mistakes go by.
+// which steps, margins and bounds on mistakes go by. Else it may be one of offCentre.
 func (s *scales) warnings() []Warning {
-	if s.squares == nil {
+	if len(s.squares) == 0 {
 		return s.found
 	}
 	largest, at := 0.0, -1
@@ -249,8 +262,33 @@ func (s *scales) warnings() []Warning {
 	}
 	slices.Sort(sizes)
 	typical := sizes[(len(sizes)-1)/2] // the median, of two features the smaller
-	if !(largest >= scaleRatio*typical) || math.IsInf(largest, 1) {
-		return nil // or how many times isn't known
+	switch {
+	case math.IsInf(largest, 1):
+		return nil // how many times isn't known
+	case largest >= scaleRatio*typical:
+		return []Warning{{Code: Unscaled, Feature: at, Ratio: largest / typical}}
 	}
-	return []Warning{{Code: Unscaled, Feature: at, Ratio: largest / typical}}
+	return s.offCentre(len(sizes))
+}
+
+// offCentre returns a warning on examples that have most of the so many features that were met, and
+// whose mean is a large part of their |x|^2: a hyperplane through 0 then turns about a point away
+// from all examples, and what tells them apart is small beside what they share. Words, pixels and
+// codes, most of which are 0 in a row, are fine: several of them together do for a bias. A feature
+// that never changes is one.
+func (s *scales) offCentre(features int) []Warning {
+	n := float64(s.rows)
+	there, all, means := 0, 0.0, 0.0
+	for j, sum := range s.sums {
+		sq, mean := s.squares[j]/n, sum/n
+		if s.nonzero[j] > 0 && mean*mean >= (1-1e-9)*sq {
+			return nil
+		}
+		there, all, means = there+int(s.nonzero[j]), all+sq, means+mean*mean
+	}
+	share := means / all
+	if s.rows < scaleFirst || 2*there <= s.rows*features || !(share >= leastMean) {
+		return nil
+	}
+	return []Warning{{Code: Uncentred, Ratio: share, Sparse: s.sparse}}
 }

@@ -136,6 +136,29 @@ func labelled(n int, size float64, y func(i int) float64) *engine.Block[float64]
 	return block(rows...)
 }
 
+// columns are n examples of two features around a mean; that share of the values is not 0.
+func columns(n int, mean, share float64) *engine.Block[float64] {
+	r := rand.New(rand.NewPCG(4, uint64(n)))
+	rows := make([][3]float64, n)
+	for i := range rows {
+		rows[i][0] = float64(1 - 2*r.IntN(2))
+		for j := 1; j < 3; j++ {
+			if v := mean + r.NormFloat64(); r.Float64() < share {
+				rows[i][j] = v
+			}
+		}
+	}
+	return block(rows...)
+}
+
+// constant makes the last feature one that never changes.
+func constant(b *engine.Block[float64]) *engine.Block[float64] {
+	for i := range b.Len() {
+		b.Row(i)[b.Dim-1] = 0.3
+	}
+	return b
+}
+
 // TestRunWarnings looks at what a run says of the order of the labels and of the features.
 func TestRunWarnings(t *testing.T) {
 	t.Parallel()
@@ -177,7 +200,13 @@ func TestRunWarnings(t *testing.T) {
 		{"sorted, few", labelled(30, 1, func(i int) float64 {
 			return math.Copysign(1, float64(i-15))
 		}), eval.Options{}, nil},
-		{"one class", labelled(400, 1, func(i int) float64 { return 1 }), eval.Options{}, nil},
+		{"one class", labelled(400, 1, func(i int) float64 { return 1 }), eval.Options{},
+			[]string{eval.Uncentred}},
+		{"about 0", columns(400, 0, 1), eval.Options{}, nil},
+		{"to one side", columns(400, 2, 1), eval.Options{}, []string{eval.Uncentred}},
+		{"few rows", columns(31, 2, 1), eval.Options{}, nil},
+		{"mostly 0", columns(400, 2, 0.4), eval.Options{}, nil},
+		{"a bias of their own", constant(columns(400, 2, 1)), eval.Options{}, nil},
 		{"larger", labelled(4000, 20, func(i int) float64 {
 			return mixed[i]
 		}), eval.Options{}, nil},

@@ -122,6 +122,9 @@ func TestWarningTexts(t *testing.T) {
 				"so the progressive error says little"},
 		{eval.Warning{Code: eval.Unscaled, Feature: 3, Ratio: 1234},
 			"feature 4 is 1200 times as large as the typical one, so it alone decides"},
+		{eval.Warning{Code: eval.Uncentred, Ratio: 0.56},
+			"the values lie to one side of 0 (56 % of their squares is their mean's), and only " +
+				"hyperplanes through 0 are learned"},
 		{eval.Warning{Code: eval.OneClass, Classes: 1, Count: eval.Count{Examples: 30, Errors: 20}},
 			"all 30 examples are predicted as feature 4, though 20 are of other classes"},
 		{eval.Warning{Code: eval.Worse, Classes: 1,

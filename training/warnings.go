@@ -35,6 +35,7 @@ type Warning struct {
 	Config     learner.Config // of the learner
 	Bias       bool           // the hypothesis has one
 	Unscaled   bool           // a feature was found far larger than the others
+	Sparse     bool           // of eval.Uncentred: rows may lack features
 	Predicting bool           // it is of data that are predicted, not learned
 	Base       bool           // of UnknownFeatures: the indices look as if they counted from 1
 }
@@ -97,6 +98,9 @@ func WarningText(x eval.Warning, name string) string {
 	case eval.Unscaled:
 		return fmt.Sprintf("%s is %s times as large as the typical one, so it alone decides",
 			name, times(x.Ratio))
+	case eval.Uncentred:
+		return fmt.Sprintf("the values lie to one side of 0 (%.0f %% of their squares is their "+
+			"mean's), and only hyperplanes through 0 are learned", 100*x.Ratio)
 	}
 	return x.Code
 }
@@ -186,6 +190,11 @@ func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
 			if !j.traits.ScaleFree {
 				say("", x)
 			}
+		case eval.Uncentred: // unless it was asked for, or the model is so
+			if !one && j.asFound(known.Bias) {
+				known.Sparse = x.Sparse
+				say("", x)
+			}
 		default:
 			scores = append(scores, x)
 		}
@@ -212,6 +221,12 @@ func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
 			j.observer.Warn(w)
 		}
 	}
+}
+
+// asFound reports whether a linear learner has no bias, and nobody has said anything about one.
+func (j *Job) asFound(bias bool) bool {
+	return j.traits.Linear && !bias && j.o.From == "" && j.o.Rho == 0 &&
+		(j.o.Bias == "" || j.o.Bias == "auto")
 }
 
 // warnClasses says of which classes there may be something wrong.

@@ -280,6 +280,9 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
                        sorted files
   unscaled             a feature's root mean square is 100 times the typical one's, over 63 of the
                        first 1024 examples; learners of a posterior don't mind
+  uncentred            over the same examples more than half of the values are not 0, a quarter or
+                       more of their squares is that of the features' means, and a linear learner
+                       has no bias; not with --bias none, or in going on from a model
   odd-data             what is passed over in the data, as padding behind packed ones
   passed-over          more than 1 % of the examples were not learned, as the posterior's numbers
                        did not allow it

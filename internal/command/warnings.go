@@ -63,8 +63,19 @@ func nextOf(w training.Warning, stdin bool) string {
 		return "let rare classes weigh more (--class-weight balanced), take more --epochs, or " +
 			"check their labels"
 	case eval.Unscaled:
-		return "bring the columns to one scale (--scale std), or take a learner that minds it " +
-			"less: " + scaleFree()
+		if !w.Config.Traits().Linear {
+			return "bring the columns to one scale (--scale std)"
+		}
+		return "bring the columns to one scale (" + asColumns + "), or take a learner that minds " +
+			"it less: " + scaleFree()
+	case eval.Uncentred:
+		next := "take them as columns of csv are taken (" + asColumns + ")"
+		if w.Config.Traits().ScaleFree {
+			next = "give it a bias (--bias append)"
+		} else if w.Sparse { // their means stay
+			next = "write them as csv (halfspace convert), whose columns are scaled and get a bias"
+		}
+		return next + ", or say that this is meant (--bias none)"
 	}
 	if w.Predicting {
 		return "check the labels, and that these are data like training's"
@@ -84,6 +95,10 @@ func nextOf(w training.Warning, stdin bool) string {
 	return "try a kernel (as -a " + learner.Default() + " --kernel rbf --sigma 1, or --rff 200), " +
 		"--shuffle or more --epochs, or check the labels"
 }
+
+// asColumns is what "auto" stands for where the rows are columns of csv: of three steps that help
+// together where the first alone helps little.
+const asColumns = "--scale std --bias append --normalize unit"
 
 // nextOfPassed is what to do about examples that the posterior could not take up.
 func nextOfPassed(w training.Warning) string {
