@@ -86,7 +86,7 @@ together (Holm), at a level of 0.05. Of three and more there is Cochran's Q, too
 // notCompared reports flags of train that compare has not: those of a learner stand in its spec,
 // and one pass is taken.
 func notCompared(f *pflag.Flag) bool {
-	return ofLearner(f) || slices.Contains([]string{"learner", "epochs", "until-converged",
+	return ofAll(f) == nil || slices.Contains([]string{"learner", "epochs", "until-converged",
 		"max-updates", "active-set", "halving", "soft-delta", "rho"}, f.Name)
 }
 

@@ -66,8 +66,8 @@ func writeUsage(w io.Writer, cmd *cobra.Command) error {
 	list("Commands", func(c *cobra.Command) bool {
 		return c.IsAvailableCommand() || c.Name() == "help"
 	})
-	writeFlags(&b, "Flags", cmd.LocalFlags(), func(f *pflag.Flag) bool { return !ofLearner(f) })
-	writeFlags(&b, "Flags of every command", cmd.InheritedFlags(), nil)
+	writeFlags(&b, "Flags", cmd.LocalFlags())
+	writeFlags(&b, "Flags of every command", cmd.InheritedFlags())
 	list("Topics", (*cobra.Command).IsAdditionalHelpTopicCommand)
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "\nMore about a command: %s [command] --help\n", cmd.CommandPath())
@@ -85,11 +85,27 @@ func ofLearner(f *pflag.Flag) bool {
 // flagRow is a line of a table of flags.
 type flagRow struct{ name, text string }
 
-// writeFlags prints flags as a table; without any, nothing. A nil show takes all.
-func writeFlags(w io.Writer, title string, fs *pflag.FlagSet, show func(*pflag.Flag) bool) {
+// ofAll returns the flag as far as it is none of a learner's settings: the flag, what else it takes
+// where they share its name, or nil.
+func ofAll(f *pflag.Flag) *pflag.Flag {
+	if !ofLearner(f) {
+		return f
+	}
+	s := f.Value.(*setting)
+	if s.word == nil {
+		return nil
+	}
+	words := *f
+	words.Value = &setting{typ: strings.Join(s.words, "|")}
+	words.Usage, words.DefValue = s.said, s.rest
+	return &words
+}
+
+// writeFlags prints flags that are no settings of learners as a table; without any, nothing.
+func writeFlags(w io.Writer, title string, fs *pflag.FlagSet) {
 	var rows []flagRow
 	fs.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || show != nil && !show(f) {
+		if f = ofAll(f); f == nil || f.Hidden {
 			return
 		}
 		what, text := pflag.UnquoteUsage(f)
@@ -180,9 +196,8 @@ func writeLearnerHelp(w io.Writer, cmd *cobra.Command, name string) {
 				settingRows(e.Config()))
 		}
 	}
-	writeFlags(w, "Flags of every learner", cmd.LocalFlags(),
-		func(f *pflag.Flag) bool { return !ofLearner(f) })
-	writeFlags(w, "Flags of every command", cmd.InheritedFlags(), nil)
+	writeFlags(w, "Flags of every learner", cmd.LocalFlags())
+	writeFlags(w, "Flags of every command", cmd.InheritedFlags())
 }
 
 // settingRows lists a learner's settings with their defaults.

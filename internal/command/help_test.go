@@ -126,6 +126,14 @@ func TestLearnerHelp(t *testing.T) {
 	if text := printed(t, "train", "--help"); strings.Contains(text, "--members") {
 		t.Error("train --help has settings of single learners")
 	}
+	// --scale of the examples is for all, though some learners have a setting of that name.
+	for _, args := range [][]string{{"train"}, {"cv"}, {"tune"}, {"compare"}, {"train", "-a", "pa"},
+		{"train", "-a", "adf"}} {
+		_, common, _ := strings.Cut(printed(t, append(args, "--help")...), "\nFlags")
+		if !strings.Contains(common, "\n      --scale auto|none|std|maxabs ") {
+			t.Errorf("%v --help: no --scale of the examples", args)
+		}
+	}
 }
 
 // TestValues: a setting takes all values that its tag lists, and no other.

@@ -33,6 +33,7 @@ type setting struct {
 	words []string
 	word  *string
 	rest  string // the word without
+	said  string // help on the words
 }
 
 func (s *setting) String() string {
@@ -73,7 +74,7 @@ func (s *setting) given() (texts []string) {
 // twice, for both.
 func (l *learnerFlags) share(flag string, word *string, help string, words ...string) {
 	s, f := l.text[flag], l.fs.Lookup(flag)
-	s.words, s.word, s.rest = words, word, *word
+	s.words, s.word, s.rest, s.said = words, word, *word, help
 	s.typ = strings.Join(words, "|") + "|" + s.typ
 	f.Usage = help + "\n" + f.Usage
 }

@@ -484,9 +484,11 @@ func (t *tuner) print(r *tuneReport) error {
 	return twoColumns(w, rows)
 }
 
-// shortP is a probability to two digits.
+// shortP is a probability to two digits. One that is too small for a float64 is not 0.
 func shortP(p float64) string {
 	switch {
+	case p < 1e-300:
+		return "<1e-300"
 	case p < 1e-4:
 		return fmt.Sprintf("%.0e", p)
 	case p < 0.1:
