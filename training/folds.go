@@ -295,6 +295,9 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T]) (fold F
 		return fold, nil, nil, err
 	}
 	res, err := r.learn()
+	if err == nil {
+		err = r.diverged(res)
+	}
 	if err != nil {
 		return fold, nil, nil, err
 	}

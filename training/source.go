@@ -91,6 +91,21 @@ func (j *Job) regular() bool {
 	return true
 }
 
+// once returns the name of a file that can be read only once, such as a pipe; "" where there is
+// none.
+func (j *Job) once() string {
+	for _, name := range j.o.Files {
+		if name == "-" {
+			return "standard input"
+		}
+		st, err := j.data.Stat(name)
+		if err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+			return name
+		}
+	}
+	return ""
+}
+
 // OpenSource is Open of a source, which is called name in errors. done closes it, too; where there
 // is an error it is closed already.
 func OpenSource[T engine.Float](ctx context.Context, name string, src Source,

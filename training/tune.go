@@ -145,6 +145,9 @@ func compete(ctx context.Context, settings []Options, t TuneOptions, env Env, lo
 				"{by} %s takes one pass, and %s is to pass over a whole data set", t.By, j.name)
 		}
 	}
+	if err := t.readTwice(jobs, settings); err != nil && log == nil {
+		return nil, err
+	}
 	run := func() (*Tuned, error) {
 		if jobs[0].precision == "f64" {
 			return tune[float64](ctx, jobs, t, settings, env, started, log)
@@ -265,7 +268,6 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 	}
 	order := orderOf(jobs, in.total)
 	in.rewind(order)
-	shuffled := order != nil
 	clock := clock{started: started}
 	s.watch = func(share float64, examples int64) {
 		t.tell(s.race, &clock, share, examples)
@@ -290,14 +292,37 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 	if res.Info = best.info(); settings[0].Model == "" {
 		return res, nil
 	}
-	o := &settings[res.Best]
-	if j := best.j; j.o.Epochs > 1 || j.inMemory() != inMemory || j.o.Shuffle != shuffled ||
-		shuffled && j.seed != jobs[0].seed || o.PredictOnly || len(o.Test) > 0 {
+	if t.trainedApart(jobs, settings, res.Best) {
 		return res, tuneRun(ctx, settings, env, res)
 	}
 	var err error
 	res.Saved, err = saveRival(best, settings[0].Model)
 	return res, err
+}
+
+// trainedApart reports whether the model of setting i takes a run of its own: what it learns while
+// it is judged is not what that run would.
+func (t *TuneOptions) trainedApart(jobs []*Job, settings []Options, i int) bool {
+	j, o := jobs[i], &settings[i]
+	shuffled := slices.ContainsFunc(jobs, func(j *Job) bool { return j.o.Shuffle })
+	return t.By == ByFolds || j.o.Epochs > 1 || j.o.Shuffle != shuffled ||
+		j.inMemory() != slices.ContainsFunc(jobs, (*Job).inMemory) ||
+		shuffled && j.seed != jobs[0].seed || o.PredictOnly || len(o.Test) > 0
+}
+
+// readTwice refuses a model that would take a second reading of what can be read once.
+func (t *TuneOptions) readTwice(jobs []*Job, settings []Options) error {
+	name := jobs[0].once()
+	if settings[0].Model == "" || name == "" {
+		return nil
+	}
+	for i := range jobs {
+		if t.trainedApart(jobs, settings, i) {
+			return badOption("Put the examples into a file, or leave the model out.",
+				"{model}: the best setting is trained once more, and %s can be read once", name)
+		}
+	}
+	return nil
 }
 
 // tuneRun trains the best setting as Run does, where its model is wanted.

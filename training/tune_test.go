@@ -299,6 +299,9 @@ func TestStudyRefuses(t *testing.T) {
 	}
 	double := with(func(o *training.Options) { o.Precision = "f64" })
 	whole := with(func(o *training.Options) { o.Learner, o.UntilConverged = "svm", true })
+	stdin := with(func(o *training.Options) {
+		o.Files, o.Model = []string{"-"}, filepath.Join(t.TempDir(), "model")
+	})
 	for name, c := range map[string]struct {
 		settings []training.Options
 		o        training.TuneOptions
@@ -316,6 +319,11 @@ func TestStudyRefuses(t *testing.T) {
 		"setting": {[]training.Options{with(func(o *training.Options) {
 			o.Settings = map[string]any{"C": -1}
 		})}, training.TuneOptions{}, learner.ErrConfig},
+		"folds of stdin": {[]training.Options{stdin}, training.TuneOptions{By: training.ByFolds},
+			training.ErrOption},
+		"passes over stdin": {[]training.Options{stdin, with(func(o *training.Options) {
+			o.Files, o.Epochs = stdin.Files, 2
+		})}, training.TuneOptions{}, training.ErrOption},
 	} {
 		if _, err := training.Tune(ctx, c.settings, c.o, training.Env{}); !errors.Is(err, c.kind) {
 			t.Errorf("%s: %v, want %v", name, err, c.kind)
@@ -330,6 +338,27 @@ func TestStudyRefuses(t *testing.T) {
 	if _, err := training.CrossValidate(stopped, pa, training.Folds{}, training.Env{},
 		nil); !errors.Is(err, training.ErrStopped) {
 		t.Errorf("folds in a context that has ended: %v", err)
+	}
+}
+
+// TestFoldsDiverge: weights that are no numbers are an error of the folds, and of a setting.
+func TestFoldsDiverge(t *testing.T) {
+	ctx := context.Background()
+	wild := training.Options{Learner: "lms", Files: []string{examples(t, 0, 200)},
+		Settings: map[string]any{"eta": 1e30}}
+	if _, err := training.CrossValidate(ctx, wild, training.Folds{}, training.Env{},
+		nil); !errors.Is(err, training.ErrDiverged) {
+		t.Errorf("%v, want ErrDiverged", err)
+	}
+	tame := wild
+	tame.Settings = map[string]any{"eta": 1e-4}
+	res, err := training.Tune(ctx, []training.Options{wild, tame},
+		training.TuneOptions{By: training.ByFolds}, training.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Best != 1 || res.Tried[0].Failed == "" || res.Tried[1].Failed != "" {
+		t.Errorf("best %d, failed %q and %q", res.Best, res.Tried[0].Failed, res.Tried[1].Failed)
 	}
 }
 

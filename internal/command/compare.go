@@ -318,7 +318,7 @@ func (c *comparer) print(r *compareReport, res *training.Comparison) error {
 	for _, i := range res.Order {
 		x := r.Compared[i]
 		if x.Failed != "" {
-			fmt.Fprintf(&b, "%-*s failed: %s\n", width, x.Name, errorText(errors.New(x.Failed)))
+			fmt.Fprintf(&b, "%-*s failed: %s\n", width, x.Name, failedText(x.Failed))
 			continue
 		}
 		fmt.Fprintf(&b, "%-*s %9.3f %8.3f %9d\n", width, x.Name, 100*x.Error, 100*x.PM, x.Errors)

@@ -79,8 +79,13 @@ func (t *trainer) studyEnv() training.Env {
 
 // studyError gives an error of a study its exit code and next step.
 func (t *trainer) studyError(err error) error {
-	if errors.Is(err, training.ErrStopped) {
+	e := (*training.Error)(nil)
+	switch {
+	case errors.Is(err, training.ErrStopped):
 		return &fail{codeStopped, errStopped, "Nothing was written."}
+	case errors.Is(err, training.ErrDiverged) && errors.As(err, &e):
+		what, next := splitNext(e.Err.Error())
+		return &fail{codeFailed, &explained{what, err}, next}
 	}
 	return t.explain(err)
 }

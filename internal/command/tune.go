@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -452,7 +453,7 @@ func (t *tuner) print(r *tuneReport) error {
 		fmt.Fprintf(&b, "%9.3f %10d  ", 100*s.Error, s.Examples)
 		switch {
 		case s.Failed != "":
-			b.WriteString("failed: " + errorText(fmt.Errorf("%s", s.Failed)))
+			b.WriteString("failed: " + failedText(s.Failed))
 		case k == 0:
 			b.WriteString("best")
 		default:
@@ -482,6 +483,13 @@ func (t *tuner) print(r *tuneReport) error {
 		rows.add("model", "%s (sha256 %s)", *r.Model, *r.SHA256)
 	}
 	return twoColumns(w, rows)
+}
+
+// failedText is why a setting failed, without the package it comes from and what to do about it.
+func failedText(text string) string {
+	text = strings.TrimPrefix(text, "training: ")
+	text, _, _ = strings.Cut(strings.TrimSuffix(text, ": "+training.ErrDiverged.Error()), "; ")
+	return errorText(errors.New(text))
 }
 
 // shortP is a probability to two digits. One that is too small for a float64 is not 0.
