@@ -205,6 +205,7 @@ func (w *work) fold() error {
 	for k := range w.h.Outputs {
 		o := &w.h.Outputs[k]
 		if o.Weights == nil && linearKernel(f.Kernel) {
+			f.rounds = f.rounds || f.Kernel.Scale != 0 && f.Kernel.Scale != 1
 			o.Weights = expanded(o, f.Kernel)
 			o.Coef, o.Points = nil, engine.Block[float64]{}
 		}

@@ -84,7 +84,7 @@ func writeONNX(w *bufio.Writer, f *Form) ([]string, error) {
 		return nil, err
 	}
 	_, err = w.Write(model)
-	return nil, err
+	return f.ties(), err
 }
 
 // graph is a GraphProto in the making.

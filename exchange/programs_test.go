@@ -268,6 +268,39 @@ func TestProgramsPairs(t *testing.T) {
 	}
 }
 
+// TestTieNotes: where rows are divided for a model, and weights in the file, that scores of 0 may
+// become others is said of all formats that hold weights.
+func TestTieNotes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "rows")
+	if err := os.WriteFile(file, []byte("+1 1:2 2:1\n-1 1:-1 2:3\n+1 1:1 2:-1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	kernel := map[string]any{"scale": 2.5}
+	for _, c := range []struct {
+		o      halfspace.Options
+		divide bool
+	}{
+		{options("perceptron", nil, "append", "none"), false},
+		{options("perceptron", nil, "append", "max"), true},
+		{options("perceptron", kernel, "append", "none"), true},
+	} {
+		m, err := model.Load(exported(t, c.o, file, t.TempDir()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range []string{"liblinear", "libsvm", "onnx"} {
+			notes, err := Export(io.Discard, to, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := strings.Contains(strings.Join(notes, "; "), "rows were divided"); said != c.divide {
+				t.Errorf("%s, normalize %s, %v: notes %q", to, c.o.Normalize, c.o.Settings, notes)
+			}
+		}
+	}
+}
+
 // classes writes the rows of a file with labels from 0 to k-1, by the first feature, and returns
 // the name.
 func classes(t *testing.T, file string, k int) string {
