@@ -93,7 +93,8 @@ type Contest struct {
 // Threads.
 //
 // Errors are those of Run, and of kind ErrModel for models that don't belong together; one that a
-// single learner meets is its Standing's Failed. Cost: reading once, predicting and learning of
+// single learner meets is its Standing's Failed. With ErrStopped comes what was found by then, if
+// anything was. Cost: reading once, predicting and learning of
 // all; memory of all, and of their pairs.
 func Compare(ctx context.Context, c Contest, env Env) (*Comparison, error) {
 	started := time.Now()
@@ -121,11 +122,11 @@ func Compare(ctx context.Context, c Contest, env Env) (*Comparison, error) {
 	if len(c.Models) == 0 && thirdLabel(jobs, err) {
 		res, err = run()
 	}
-	if err != nil {
+	if res == nil {
 		return nil, err
 	}
 	res.Total = time.Since(started)
-	return res, nil
+	return res, err
 }
 
 // oneFor refuses jobs that one pass is not enough for.
@@ -209,8 +210,9 @@ func compare(ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool, cl
 	wide.rewind(order)
 	watch := TuneOptions{Watch: c.Watch}
 	s.watch = func(share float64, examples int64) { watch.tell(s.race, clock, share, examples) }
-	if err := s.pass(ctx); err != nil {
-		return nil, err
+	stopped := s.pass(ctx)
+	if stopped != nil && !s.judges(stopped) {
+		return nil, stopped
 	}
 	if len(c.Models) == 0 {
 		s.warn(env)
@@ -228,7 +230,7 @@ func compare(ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool, cl
 		res.Order = append(res.Order, i)
 	}
 	res.pairs(s.race)
-	return res, nil
+	return res, stopped
 }
 
 // enter makes the rivals of the jobs that a reading is for.

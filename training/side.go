@@ -476,6 +476,12 @@ func (s *side) pass(ctx context.Context) error {
 	}
 }
 
+// judges reports whether the pass was stopped by err with examples behind it that all were counted
+// on: those of whole words.
+func (s *side) judges(err error) bool {
+	return errors.Is(err, ErrStopped) && s.race.seen[s.race.alive[0]] > 0
+}
+
 // tally counts n more examples, and takes out rivals that can't go on. It is an error if none can.
 func (s *side) tally(n int) error {
 	for _, i := range slices.Clone(s.race.alive) {

@@ -2,6 +2,7 @@ package training
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"runtime"
 	"slices"
@@ -101,6 +102,9 @@ type Tuned struct {
 //
 // Results depend on the options and the data alone, not on Threads or the time. Errors are those of
 // Run; one that a single setting meets, as weights that are no numbers, is that setting's Failed.
+// With ErrStopped comes what the pass had found by then, if it had come to anything, without a
+// model: so a stream may go on until it is stopped.
+//
 // Cost: reading and preparing once, and learning of all settings that are left; memory of all
 // learners, at once. Env.Observer hears of bad rows, and of the Run at the end.
 func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tuned, error) {
@@ -158,11 +162,11 @@ func compete(ctx context.Context, settings []Options, t TuneOptions, env Env, lo
 	if thirdLabel(jobs, err) {
 		res, err = run()
 	}
-	if err != nil {
+	if err != nil && !(errors.Is(err, ErrStopped) && res != nil && res.Order != nil) {
 		return nil, err
 	}
 	res.Total = time.Since(started)
-	return res, nil
+	return res, err
 }
 
 // rivalsOf makes the jobs of settings that are to be compared, of which so many are learned here.
@@ -272,8 +276,9 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 	s.watch = func(share float64, examples int64) {
 		t.tell(s.race, &clock, share, examples)
 	}
-	if err := s.pass(ctx); err != nil {
-		return nil, err
+	stopped := s.pass(ctx)
+	if stopped != nil && (log != nil || !s.judges(stopped)) {
+		return nil, stopped
 	}
 	if log != nil {
 		s.rivalsHere(res)
@@ -289,8 +294,8 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		return nil, err
 	}
 	best := rivals[res.Best]
-	if res.Info = best.info(); settings[0].Model == "" {
-		return res, nil
+	if res.Info = best.info(); stopped != nil || settings[0].Model == "" {
+		return res, stopped
 	}
 	if t.trainedApart(jobs, settings, res.Best) {
 		return res, tuneRun(ctx, settings, env, res)

@@ -341,6 +341,57 @@ func TestStudyRefuses(t *testing.T) {
 	}
 }
 
+// TestStudyStops: what is stopped says what it had found, as if the examples had ended there.
+func TestStudyStops(t *testing.T) {
+	file := examples(t, 0, 8000)
+	pa := training.Options{Learner: "pa", Files: []string{file},
+		Model: filepath.Join(t.TempDir(), "model")}
+	soft := pa
+	soft.Settings = map[string]any{"C": 0.01}
+	settings := []training.Options{pa, soft}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	res, err := training.Tune(ctx, settings,
+		training.TuneOptions{Watch: func(training.TuneStatus) { stop() }}, training.Env{})
+	if !errors.Is(err, training.ErrStopped) || res == nil || res.Examples < 1000 ||
+		res.Examples >= 8000 || res.Saved != nil {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if _, err := os.Stat(pa.Model); err == nil {
+		t.Error("a model was written")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := filepath.Join(t.TempDir(), "head")
+	lines := strings.SplitAfter(string(text), "\n")[:res.Examples]
+	if err := os.WriteFile(head, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings = slices.Clone(settings)
+	for i := range settings {
+		settings[i].Files, settings[i].Model = []string{head}, ""
+	}
+	whole, err := training.Tune(context.Background(), settings, training.TuneOptions{},
+		training.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := untimed(res).Tried, untimed(whole).Tried; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, of the same examples alone %+v", got, want)
+	}
+	short, end := context.WithCancel(context.Background())
+	defer end()
+	pair := training.Contest{Settings: []training.Options{pa, soft},
+		Watch: func(training.TuneStatus) { end() }}
+	c, err := training.Compare(short, pair, training.Env{})
+	if !errors.Is(err, training.ErrStopped) || c == nil || c.Examples < 1000 ||
+		c.Examples >= 8000 || len(c.Pairs) != 1 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 // TestFoldsDiverge: weights that are no numbers are an error of the folds, and of a setting.
 func TestFoldsDiverge(t *testing.T) {
 	ctx := context.Background()

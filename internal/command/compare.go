@@ -134,12 +134,23 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 		return &fail{codeModel, &explained{e.Text(name), e}, e.Next(name)}
 	}
 	if err != nil {
-		return c.studyError(err)
+		err = c.studyError(err)
 	}
-	r := c.report(names, res)
+	if res == nil {
+		return err
+	}
+	// Of one that was stopped, too: what was found by then.
+	if e := c.show(c.report(names, res), res); err == nil {
+		err = e
+	}
+	return err
+}
+
+// show prints the report, as the flags say.
+func (c *comparer) show(r *compareReport, res *training.Comparison) error {
 	switch {
 	case c.output.json:
-		return printJSON(stdout(cmd), r)
+		return printJSON(stdout(c.cmd), r)
 	case c.output.quiet:
 		return nil
 	}

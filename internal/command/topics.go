@@ -189,8 +189,8 @@ Exit codes
     5  a gate was not met (bench --fail-over, repro --strict, diff --strict)
     6  not converged within the limit (train --until-converged --max-updates)
   130  stopped by an interrupt, SIGTERM or the end of the terminal (SIGHUP, but not under nohup);
-       the model was written if -m was given, repro kept what was finished. A second interrupt kills
-       at once
+       train wrote the model if -m was given, tune and compare printed what a pass had found, repro
+       kept what was finished. A second interrupt kills at once
 
 Stderr may be closed, which ends nothing. A closed stdout ends the command by SIGPIPE, as it does
 with others.

@@ -92,8 +92,8 @@ any, a short list is tried that the learner's settings bring, on features as the
 length 1.
 
 By progressive, one pass is made in which all settings learn side by side, each example predicted
-before it is learned: it works on streams and stdin. By cv each
-setting is judged by cross-validation, as cv does, which learners of whole data sets need;
+before it is learned: it works on streams and stdin, which an interrupt may end. By cv each setting
+is judged by cross-validation, as cv does, which learners of whole data sets need;
 --shuffle is on then, without --until-converged.
 
 Settings that are worse by a paired test leave early, so that most of the time goes to the good
@@ -162,13 +162,21 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 		tune = t.tuneElsewhere
 	}
 	res, err := tune(settings, training.TuneOptions{By: t.by.value, Alpha: t.alpha, Folds: folds})
-	if err != nil {
+	if res == nil {
 		return err
 	}
-	r := t.report(settings, res, args)
+	// Of one that was stopped, too: what was found by then.
+	if e := t.show(t.report(settings, res, args)); err == nil {
+		err = e
+	}
+	return err
+}
+
+// show prints the report, as the flags say.
+func (t *tuner) show(r *tuneReport) error {
 	switch {
 	case t.output.json:
-		return printJSON(stdout(cmd), r)
+		return printJSON(stdout(t.cmd), r)
 	case t.output.quiet:
 		return nil
 	}
@@ -185,9 +193,9 @@ func (t *tuner) tune(settings []training.Options, o training.TuneOptions) (*trai
 	res, err := training.Tune(t.cmd.Context(), settings, o, t.studyEnv())
 	progress.end()
 	if err != nil {
-		return nil, t.studyError(err)
+		err = t.studyError(err)
 	}
-	return res, nil
+	return res, err
 }
 
 // tuneElsewhere has workers try them.
