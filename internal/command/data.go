@@ -313,7 +313,7 @@ func getError(err error) error {
 			"Nothing was kept. Somebody publishes another file under that name."}
 	case errors.Is(err, public.ErrDownload):
 		return &fail{codeFailed, &explained{text, err},
-			"What came is kept, and the next data get goes on from it."}
+			"The next data get goes on from what came."}
 	}
 	return &fail{codeFailed, err, "Choose a folder that can be written."}
 }
