@@ -6,11 +6,12 @@ import "time"
 // learner, is done sooner by several workers than by one. What each of them has to do besides, what
 // the caches of two processors cost each other, and who else wants the second processor, such as
 // what reads the examples, differ by machine and hour: for OBPM on Adult (100 members, tau=.3) two
-// threads were 1.4 times as fast as one on one machine and as fast on another, at twice the CPU time.
+// threads were 1.4 times as fast as one on one machine, and as fast on another, at twice the CPU
+// time.
 //
-// Both ways are taken in turn for 2 ms, and the better one for 100 times as long. That changes the time
-// taken and nothing else: the bits must be the same either way. The zero value is ready to use, and
-// begins with several workers. A Gain is for one goroutine.
+// Both ways are taken in turn for 2 ms, and the better one for 100 times as long. That changes the
+// time taken and nothing else: the bits must be the same either way. The zero value is ready to
+// use, and begins with several workers. A Gain is for one goroutine.
 type Gain struct {
 	began time.Duration // of the present work
 	way   int           // of it: gainAlone or gainShared

@@ -913,7 +913,8 @@ func TestOBPMAllocs(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				for since, n := time.Now(), 0; n < 20 || time.Since(since) < 10*time.Millisecond; n++ {
+				since := time.Now()
+				for n := 0; n < 20 || time.Since(since) < 10*time.Millisecond; n++ {
 					learn() // with one thread and with two, as engine.Gain tries both
 				}
 				if n := testing.AllocsPerRun(2, learn); n != 0 {
