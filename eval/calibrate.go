@@ -61,7 +61,7 @@ func (c *Calibrator) Add(y, f float64, fresh bool) {
 	if fresh && c.square > 0 {
 		u := max(-calibratorBins/2/binsPerUnit, min(f/math.Sqrt(c.square),
 			calibratorBins/2/binsPerUnit))
-		i := min(int(u*binsPerUnit)+calibratorBins/2, calibratorBins-1)
+		i := min(int(math.Floor(u*binsPerUnit))+calibratorBins/2, calibratorBins-1)
 		c.counted++
 		w := c.counted
 		if c.Unit > 0 {

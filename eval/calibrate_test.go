@@ -189,3 +189,32 @@ func TestClassCalibrator(t *testing.T) {
 		}
 	}
 }
+
+// TestBelowZero: bins are as wide below zero as above it, so that a threshold there reaches what it
+// says: of scores one for each bin, those that it predicts to be +1 are those that were counted.
+func TestBelowZero(t *testing.T) {
+	c := Calibrator{Unit: 1}
+	var scores []float64
+	for i := -100; i < 100; i++ {
+		scores = append(scores, (float64(i)+0.5)/binsPerUnit)
+	}
+	for i, f := range scores {
+		c.Add(-1, f, true)
+		if i%2 == 0 {
+			c.Add(1, f, true)
+		}
+	}
+	for _, share := range []float64{0.2, 0.5, 0.505, 0.52, 0.9} {
+		got, ok := c.Threshold(Target{Share: share, Recall: true})
+		reached := 0
+		for i, f := range scores {
+			if i%2 == 0 && f >= got.Score {
+				reached++
+			}
+		}
+		if recall := float64(reached) / 100; !ok || recall != got.Recall || recall < share ||
+			recall >= share+0.01 {
+			t.Errorf("recall %v: %+v, %v; it is %v", share, got, ok, recall)
+		}
+	}
+}
