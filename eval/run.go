@@ -341,7 +341,7 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 		r.status.Proba, r.res.Proba = &Probabilities{}, &Probabilities{}
 	}
 	r.meters = newMeters(&o)
-	if o.Calibrate != "" || o.Target.Share > 0 {
+	if o.Calibrate != "" || o.Target != (Target{}) {
 		r.calibrator = &Calibrator{Temperature: o.Calibrate == Temperature}
 	}
 	if o.Calibrate != "" {

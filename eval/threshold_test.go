@@ -11,13 +11,16 @@ import (
 )
 
 func TestParseTarget(t *testing.T) {
-	for _, text := range []string{"", "precision=0.9", "recall=0.25"} {
+	for _, text := range []string{"", "precision=0.9", "recall=0.25", "cost=1:5",
+		"cost=0.5:1e+06"} {
 		if got, err := ParseTarget(text); err != nil || got.String() != text {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"precision", "precision=", "precision=1", "recall=0", "f1=0.5",
-		"recall=nan", "0.5", "recall=-1", "precision=1e999"} {
+		"recall=nan", "0.5", "recall=-1", "precision=1e999", "cost", "cost=1", "cost=1:", "cost=:1",
+		"cost=0:1", "cost=1:0", "cost=-1:-2", "cost=nan:1", "cost=1:inf", "cost=1:2:3",
+		"cost=1e308:1e308", "cost=1e-320:1e308"} {
 		if got, err := ParseTarget(text); err == nil {
 			t.Errorf("%q is %v", text, got)
 		}
@@ -73,6 +76,49 @@ func TestThreshold(t *testing.T) {
 			t.Errorf("%v: %+v", target, got)
 		}
 	}
+	// The least cost, of all borders between scores: none of bins can have less, and a bin has some
+	// 60 of 4000 examples in it, of which most are right on either side.
+	equal := Calibrator{Unit: 1} // all weigh the same
+	for _, s := range all {
+		equal.Add(map[bool]float64{true: 1, false: -1}[s.Positive], s.Score, true)
+	}
+	for _, target := range []Target{{FalsePositive: 1, FalseNegative: 5},
+		{FalsePositive: 3, FalseNegative: 0.5}, {FalsePositive: 1, FalseNegative: 1e6},
+		{FalsePositive: 1e6, FalseNegative: 1}} {
+		cost := func(from float64) (sum float64, right, predicted int) {
+			for _, s := range all {
+				switch up := s.Score >= from; {
+				case up && s.Positive:
+					right++
+				case up:
+					sum += target.FalsePositive
+				case s.Positive:
+					sum += target.FalseNegative
+				}
+				if s.Score >= from {
+					predicted++
+				}
+			}
+			return sum / float64(len(all)), right, predicted
+		}
+		least, _, _ := cost(math.Inf(1))
+		for _, s := range all {
+			v, _, _ := cost(s.Score)
+			least = min(least, v)
+		}
+		got, ok := equal.Threshold(target)
+		if !ok || got.Cost == nil || got.Target != target.String() {
+			t.Fatalf("%v: %+v, %v", target, got, ok)
+		}
+		at, right, predicted := cost(got.Score)
+		if math.Abs(at-*got.Cost) > 1e-9*at || at < least || at > least*1.05 ||
+			!(got.Low <= at && at <= got.High) {
+			t.Errorf("%v: %+v, cost there %v, the least %v", target, got, at, least)
+		}
+		if p := float64(right) / max(1, float64(predicted)); math.Abs(p-got.Precision) > 1e-9 {
+			t.Errorf("%v: %+v, precision there %v", target, got, p)
+		}
+	}
 	if got, ok := c.Threshold(Target{}); ok {
 		t.Errorf("without a target: %+v", got)
 	}
@@ -86,6 +132,12 @@ func TestThreshold(t *testing.T) {
 	}
 	if got, ok := none.Threshold(Target{Share: 0.9}); ok {
 		t.Errorf("out of reach: %+v", got)
+	}
+	// scores that say the opposite: nothing is +1, which costs least
+	if got, ok := none.Threshold(Target{FalsePositive: 2, FalseNegative: 1}); !ok ||
+		got.Precision != 0 || got.Recall != 0 || math.Abs(*got.Cost-0.5) > 0.01 ||
+		!(got.Score > 1) {
+		t.Errorf("nothing is +1: %+v, %v", got, ok)
 	}
 	// E. B. Wilson's interval, by statsmodels 0.14, proportion_confint(90, 100, method="wilson")
 	low, high := wilson(0.9, 100)

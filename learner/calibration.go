@@ -110,24 +110,35 @@ func (c Calibration) Check(outputs int) error {
 // Threshold is a score of two classes from which on the label is +1, in the place of 0, and why.
 type Threshold struct {
 	Score  float64 `json:"score"`
-	Target string  `json:"target"` // "precision=0.9", say
+	Target string  `json:"target"` // "precision=0.9" or "cost=1:5", say
 	// What it reached on scores of examples that were not learned yet, and an interval of that
-	// which was to be reached.
+	// which was to be reached: a share, or the mean cost.
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
+	// Cost is the mean cost of an example, where it was to be the least; nil else.
+	Cost *float64 `json:"cost,omitempty"`
 }
 
 // maxTarget is longer than any Target.
 const maxTarget = 64
 
-// Check names the first bad field: Score is finite, the others are shares.
+// Check names the first bad field: Score is finite, the others are shares, or costs of 0 or more.
 func (t Threshold) Check() error {
 	if t.Score-t.Score != 0 {
 		return fmt.Errorf("threshold: score is %v, want a finite number: %w", t.Score, ErrState)
 	}
-	for _, v := range []float64{t.Precision, t.Recall, t.Low, t.High} {
+	shares := []float64{t.Precision, t.Recall, t.Low, t.High}
+	if t.Cost != nil {
+		shares = shares[:2]
+		for _, v := range []float64{*t.Cost, t.Low, t.High} {
+			if !(v >= 0 && v <= math.MaxFloat64) {
+				return fmt.Errorf("threshold: %v is no cost: %w", v, ErrState)
+			}
+		}
+	}
+	for _, v := range shares {
 		if !(v >= 0 && v <= 1) {
 			return fmt.Errorf("threshold: %v is no share: %w", v, ErrState)
 		}

@@ -43,7 +43,13 @@ func TestThresholdCheck(t *testing.T) {
 	if err := (Threshold{Score: -3, Precision: 1, Target: "recall=0.5"}).Check(); err != nil {
 		t.Error(err)
 	}
-	for _, c := range []Threshold{{Score: math.NaN()}, {Score: math.Inf(1)}, {Precision: -1},
+	cost := func(v float64) *float64 { return &v }
+	if err := (Threshold{Cost: cost(3), Low: 2, High: 4, Target: "cost=1:5"}).Check(); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []Threshold{{Cost: cost(-1)}, {Cost: cost(math.NaN())},
+		{Cost: cost(1), High: math.Inf(1)}, {Cost: cost(1), Low: -1}, {Cost: cost(1), Recall: 2},
+		{Score: math.NaN()}, {Score: math.Inf(1)}, {Precision: -1},
 		{Recall: 1.5}, {Low: math.NaN()}, {High: 2}, {Target: string(make([]byte, 65))}} {
 		if err := c.Check(); !errors.Is(err, ErrState) {
 			t.Errorf("%+v: %v", c, err)

@@ -76,7 +76,7 @@ func (j *Job) calibrates() string {
 func (r *run[T]) folded(ctx context.Context, lo *LearnOptions, res *eval.Result) error {
 	j := r.j
 	mem, ok := r.in.(*eval.Memory[T])
-	if method := lo.Calibrate; !ok || method == "" && lo.Target.Share == 0 {
+	if method := lo.Calibrate; !ok || method == "" && lo.Target == (eval.Target{}) {
 		return nil
 	}
 	all := &dataset.Data[T]{Block: *mem.All()}

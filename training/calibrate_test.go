@@ -112,6 +112,15 @@ func TestCalibrateWhole(t *testing.T) {
 	if th := a.Counts.Threshold; th == nil || th.Precision < 0.9 || th.Precision > 0.99 {
 		t.Errorf("a threshold %+v", th)
 	}
+	o.Threshold = "cost=1:5"
+	c, err := training.Run(ctx, o, training.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if th := c.Counts.Threshold; th == nil || th.Cost == nil ||
+		th.Score >= a.Counts.Threshold.Score || th.Recall <= a.Counts.Threshold.Recall {
+		t.Errorf("a threshold of least cost %+v, for a precision %+v", th, a.Counts.Threshold)
+	}
 	a.Counts.Learn, b.Counts.Learn = 0, 0
 	if a.Counts.Threshold = nil; !reflect.DeepEqual(a.Counts, b.Counts) {
 		t.Errorf("folds change the run: %+v, without %+v", a.Counts, b.Counts)

@@ -225,10 +225,11 @@ type Options struct {
 	// there. Default ""; "platt" or "temperature".
 	Calibrate string `json:"calibrate,omitempty" toml:"calibrate,omitempty"`
 	// Threshold is what a score is to be found for from which on the label is +1, of two classes:
-	// "precision=0.9" or "recall=0.9", on the same scores as Calibrate (see
+	// "precision=0.9" or "recall=0.9", or "cost=1:5" for the least cost of errors where a false
+	// negative costs five times a false positive, on the same scores as Calibrate (see
 	// eval.Calibrator.Threshold). The model keeps the threshold, and predicts by it; errors that
 	// training counts are those of 0. A run that goes on from such a model finds it anew. Default
-	// ""; shares above 0 and below 1.
+	// ""; shares above 0 and below 1, costs above 0.
 	Threshold string `json:"threshold,omitempty" toml:"threshold,omitempty"`
 	// MarginReport measures margins over the training set, if need be in a pass of its own. Default
 	// false.
@@ -512,7 +513,8 @@ func (o *Options) validData() error {
 		return badOption("", "{calibrate} %q: want platt or temperature", o.Calibrate)
 	}
 	if _, err := eval.ParseTarget(o.Threshold); err != nil {
-		return badOption("As precision=0.9.", "{threshold} %w", err)
+		return badOption("As precision=0.9, or cost=1:5, where a false negative costs five "+
+			"times a false positive.", "{threshold} %w", err)
 	}
 	if err := o.validClasses(); err != nil {
 		return err

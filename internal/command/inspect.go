@@ -131,9 +131,12 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 			s.Pass.At, plural(int(s.Pass.Examples), "example"))})
 	}
 	if t := s.Threshold; t != nil {
-		rows = append(rows, [2]string{"threshold", fmt.Sprintf(
-			"score %.4g for %s: precision %.3g, recall %.3g", t.Score, t.Target, t.Precision,
-			t.Recall)})
+		what := fmt.Sprintf("score %.4g for %s: precision %.3g, recall %.3g", t.Score, t.Target,
+			t.Precision, t.Recall)
+		if t.Cost != nil {
+			what += fmt.Sprintf(", cost %.4g an example", *t.Cost)
+		}
+		rows = append(rows, [2]string{"threshold", what})
 	}
 	what := s.Form
 	if s.Support != nil {

@@ -104,23 +104,19 @@ func (t *threshold) Type() string   { return "VALUE" }
 // Set takes a score, or cost=FP:FN.
 func (t *threshold) Set(text string) error {
 	bad := errors.New("want a score, or cost=FP:FN with two costs above 0")
-	costs, cost := strings.CutPrefix(text, "cost=")
-	if !cost {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || v-v != 0 {
+	if strings.HasPrefix(text, "cost=") {
+		target, err := eval.ParseTarget(text)
+		if err != nil {
 			return bad
 		}
-		*t = threshold{text, v, false}
+		*t = threshold{text, target.Proba(), true}
 		return nil
 	}
-	fp, fn, _ := strings.Cut(costs, ":")
-	a, err := strconv.ParseFloat(fp, 64)
-	b, err2 := strconv.ParseFloat(fn, 64)
-	v := a / (a + b)
-	if err != nil || err2 != nil || !(a > 0) || !(b > 0) || v-v != 0 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || v-v != 0 {
 		return bad
 	}
-	*t = threshold{text, v, true}
+	*t = threshold{text, v, false}
 	return nil
 }
 

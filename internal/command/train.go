@@ -141,8 +141,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"the whole data set is learned at once, of folds; the model keeps them, and --proba of "+
 		"predict then works with any learner")
 	fs.StringVar(&o.Threshold, "threshold", "", "find the score from which on the label is the "+
-		"positive one, for `TARGET`: precision=0.9 or recall=0.9, of scores of examples not "+
-		"learned yet; the model keeps it")
+		"positive one, for `TARGET`: precision=0.9, recall=0.9, or cost=FP:FN, the least cost of "+
+		"errors where a false positive costs FP and a false negative FN; of scores of examples "+
+		"not learned yet; the model keeps it")
 	t.metrics.flags(fs)
 	fs.IntVar(&o.Window, "window", 0, "show metrics of the last `N` examples beside those of all")
 	fs.Float64Var(&o.Fading, "fading", 0, "show metrics that fade beside those of all: each "+

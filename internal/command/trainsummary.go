@@ -128,7 +128,11 @@ func (r *trainReport) measured(rows *summaryRows, res *training.Result, m *metri
 		rows.add("calibration", "P(+1) = 1/(1 + exp(-(%.4g f %+.4g))) of a score f", c.Slope,
 			c.Intercept)
 	}
-	if t := r.Threshold; t != nil {
+	if t := r.Threshold; t != nil && t.Cost != nil {
+		rows.add("threshold", "%.4g: precision %.3f, recall %.3f, cost %.4g an example not "+
+			"learned yet; %.4g to %.4g (95 %%)", t.Score, t.Precision, t.Recall, *t.Cost, t.Low,
+			t.High)
+	} else if t != nil {
 		of := "precision"
 		if strings.HasPrefix(t.Target, "recall") {
 			of = "recall"
