@@ -269,6 +269,8 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	}
 	s.info.Bytes += c.size
 	if s.doubtful(c.last) && err == nil {
+		s.doubt.What += fmt.Sprintf(" (%d labels in %d rows look like no classes)",
+			len(s.lab.names), s.good)
 		err, r.N = s.doubt, 0
 	}
 	r.weight = c.size
@@ -392,7 +394,7 @@ func (s *Stream[T]) doubtful(last bool) bool {
 }
 
 // labelError is the error of a label that the chunk has at w.
-func (s *Stream[T]) labelError(c *chunk[T], w format.Place, err error) error {
+func (s *Stream[T]) labelError(c *chunk[T], w format.Place, err error) *RowError {
 	e := &RowError{File: c.File, Good: s.good + int64(w.Row), What: err.Error(), Err: ErrLabels}
 	if s.lab.third {
 		e.Err = ErrThird

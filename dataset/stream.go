@@ -73,8 +73,8 @@ type Stream[T engine.Float] struct {
 	after    finishing[T] // what is done to values behind the parsers
 	info     Info
 	view     engine.Block[T]
-	doubt    error // that the labels are labels; nil: none, or not any more
-	err      error // after the rows that are ready
+	doubt    *RowError // that the labels are labels; nil: none, or not any more
+	err      error     // after the rows that are ready
 }
 
 // Open opens files as one stream of examples; "-" is standard input. It reads the beginning of the
