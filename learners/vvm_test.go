@@ -532,6 +532,15 @@ func TestPosteriorStands(t *testing.T) {
 						t.Fatalf("%s, %s, eps %v: weight %v", what, name, eps, w)
 					}
 				}
+				// features to come, which a file has made known, decide nothing
+				more := virtual(t, name, c)
+				if err := more.Learn(wider(b, 3), make([]learner.Round, n)); err != nil {
+					t.Fatal(err)
+				}
+				if w := more.Weights(); !slices.Equal(w[:d], l.Weights()) || w[d] != 0 {
+					t.Errorf("%s, %s, eps %v: with three features more %v, without %v", what, name,
+						eps, w, l.Weights())
+				}
 				if !definite(residualCov(l.p)) {
 					t.Errorf("%s, %s, eps %v: the covariance is not positive definite", what, name,
 						eps)
@@ -553,6 +562,15 @@ func TestPosteriorStands(t *testing.T) {
 			}
 		}
 	}
+}
+
+// wider returns dense examples with so many features more, all 0.
+func wider(b *engine.Block[float64], more int) *engine.Block[float64] {
+	w := &engine.Block[float64]{Dim: b.Dim + more, Stride: b.Dim + more, Y: b.Y}
+	for i := range b.Y {
+		w.X = append(append(w.X, b.X[i*b.Stride:][:b.Dim]...), make([]float64, more)...)
+	}
+	return w
 }
 
 // TestGuards: an eviction or a merge that would leave no covariance is refused and changes nothing.

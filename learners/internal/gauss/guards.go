@@ -48,13 +48,16 @@ func (p *Posterior) floor(x []float64) float64 {
 	return posteriorFloor * sum
 }
 
-// largest returns the largest element of Vr, which has no term pending.
-func (p *Posterior) largest() float64 {
-	top := 0.0
-	for i := range p.ResidualMean {
-		top = max(top, p.V[i*p.Stride+i])
+// known returns how many features there are up to the last that g has, or of which Vr, which has no
+// term pending, says more than the prior does. Behind it are features of examples to come: whether
+// these are known yet depends on how examples come, in one file or in several, and what is decided
+// must not.
+func (p *Posterior) known(g *Addition) int {
+	d := len(p.ResidualMean)
+	for d > 0 && p.V[(d-1)*p.Stride+d-1] == 1 && g.X[d-1] == 0 && g.Y[d-1] == 0 {
+		d--
 	}
-	return top
+	return d
 }
 
 // Addition is what Vr^-1 grows by: K.aa x x^T + K.ab (x y^T + y x^T) + K.bb y y^T. trace is at
@@ -73,11 +76,16 @@ func SiteAddition(x []float64, tau float64) Addition {
 // strain bounds that of the posterior with g, by the variances before: it is their rounding errors
 // that the change brings. It is exact but for signs where precision is kept.
 func (p *Posterior) strain(g *Addition) float64 {
+	d := p.known(g)
 	if p.Precision == nil {
-		return float64((p.PrecisionBound + g.Trace) * p.largest())
+		largest := 0.0
+		for i := range d {
+			largest = max(largest, p.V[i*p.Stride+i])
+		}
+		return float64((p.PrecisionBound + g.Trace) * largest)
 	}
 	sum := 0.0
-	for i, q := range p.Precision {
+	for i, q := range p.Precision[:d] {
 		sum = math.FMA(p.V[i*p.Stride+i], q+g.at(i), sum)
 	}
 	return sum
@@ -94,7 +102,7 @@ func (g *Addition) at(i int) float64 {
 func (p *Posterior) allow(g *Addition) bool {
 	if !(p.strain(g) < maxStrain) {
 		// At most once in d changes, which is then O(d^2) a change.
-		if p.Precision != nil && p.measured < int64(len(p.ResidualMean)) {
+		if p.Precision != nil && p.measured < int64(p.known(g)) {
 			return false
 		}
 		p.measure()
