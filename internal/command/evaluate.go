@@ -78,7 +78,8 @@ Of two labels the larger number, or the later text, is the positive one; --posit
 and makes all others negative. Without a column "predicted" a score of 0 or more, or a probability
 of 0.5 or more, predicts the positive label. Of more labels it is needed, or a column for each.
 
-With -i MODEL the files are labelled examples, which the model predicts first.
+With -i MODEL the files are labelled examples, which the model predicts first, from its threshold on
+if it has one (train --threshold).
 
 The metrics are those of: halfspace help metrics. AUC of two labels is exact: all scores are kept,
 24 bytes each, up to 2^26 of them; so is that of files with a column for each class. --roc, --pr and
@@ -181,7 +182,19 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 		shown := m.Prep.Shown()
 		e.labels = []string{orRest(shown.Negative), shown.Positive}
 	}
-	_, err = eval.TallyEach(work, p, s, proba, e.add)
+	add := e.add
+	if t := m.Threshold; t != nil { // as predict does
+		add = func(o *eval.Outcome, scores []float64) {
+			if o.Predicted >= 0 {
+				o.Predicted = 0
+				if o.Score >= t.Score {
+					o.Predicted = 1
+				}
+			}
+			e.add(o, scores)
+		}
+	}
+	_, err = eval.TallyEach(work, p, s, proba, add)
 	if err != nil {
 		return e.unread(ctx, err)
 	}
