@@ -27,16 +27,21 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
-// The thresholds are those that the curve of all scores has, up to the width of a bin; scikit-learn
-// 1.2, precision_recall_curve, says 0.4400 for a precision of 0.9 and 0.3560 for a recall of 0.8 of
-// the same scores.
-func TestThreshold(t *testing.T) {
-	var all []Scored
+// someScores are of 4000 examples, whose labels follow from score and number.
+func someScores() (all []Scored) {
 	for i := range 4000 {
 		f := float64(i*37%2003)/1000 - 1
 		all = append(all, Scored{Score: f, Weight: 1,
 			Positive: f+float64(i*53%1777)/2000-0.45 > 0.3})
 	}
+	return all
+}
+
+// The thresholds are those that the curve of all scores has, up to the width of a bin; scikit-learn
+// 1.2, precision_recall_curve, says 0.4400 for a precision of 0.9 and 0.3560 for a recall of 0.8 of
+// the same scores.
+func TestThreshold(t *testing.T) {
+	all := someScores()
 	var c Calibrator
 	for range 40 { // so that the first ones' smaller weights count for nothing
 		for _, s := range all {
@@ -76,8 +81,15 @@ func TestThreshold(t *testing.T) {
 			t.Errorf("%v: %+v", target, got)
 		}
 	}
-	// The least cost, of all borders between scores: none of bins can have less, and a bin has some
-	// 60 of 4000 examples in it, of which most are right on either side.
+	if got, ok := c.Threshold(Target{}); ok {
+		t.Errorf("without a target: %+v", got)
+	}
+}
+
+// TestThresholdOfCosts: the least cost, of all borders between scores: none of bins can have less,
+// and a bin has some 60 of 4000 examples in it, of which most are right on either side.
+func TestThresholdOfCosts(t *testing.T) {
+	all := someScores()
 	equal := Calibrator{Unit: 1} // all weigh the same
 	for _, s := range all {
 		equal.Add(map[bool]float64{true: 1, false: -1}[s.Positive], s.Score, true)
@@ -119,9 +131,10 @@ func TestThreshold(t *testing.T) {
 			t.Errorf("%v: %+v, precision there %v", target, got, p)
 		}
 	}
-	if got, ok := c.Threshold(Target{}); ok {
-		t.Errorf("without a target: %+v", got)
-	}
+}
+
+// TestNoThreshold: where there is none, and where that nothing is +1 costs least.
+func TestNoThreshold(t *testing.T) {
 	var none Calibrator
 	if got, ok := none.Threshold(Target{Share: 0.5}); ok {
 		t.Errorf("of nothing: %+v", got)
