@@ -540,6 +540,10 @@ func (h *hypothesis) Label(r *Row) (string, error) {
 	return label, err
 }
 
+// From returns the score of two labels from which on Label says the positive one: 0, or what
+// Options.Threshold had found.
+func (h *hypothesis) From() float64 { return h.from }
+
 // says returns the label that scores predict, and the score of that.
 func (h *hypothesis) says(outputs []float64) (label string, score float64) {
 	if !h.many {

@@ -72,7 +72,8 @@ halfspace_model halfspace_train(const char *options, const halfspace_rows *rows,
 int64_t halfspace_learn(halfspace_model m, const halfspace_rows *rows, const char *const *names,
 	int32_t n_names);
 
-/* How many scores a row has: 1 of two labels (above 0 is the second one), else one a class. */
+/* How many scores a row has: 1 of two labels (from the threshold of halfspace_describe on, 0 as a
+ * rule, it is the second one), else one a class. */
 int32_t halfspace_outputs(halfspace_model m);
 
 /* The names of the classes, each with a 0 behind it, in the order of scores; of two labels the
@@ -81,7 +82,8 @@ int32_t halfspace_outputs(halfspace_model m);
 int64_t halfspace_classes(halfspace_model m, char *to, int64_t size);
 
 /* What there is to say of the model, as JSON, in the same way: learner, config, features (so far),
- * presented, and whether it has proba and weights and is a snapshot. */
+ * presented, threshold (a score of two labels), and whether it has proba and weights and is a
+ * snapshot. */
 int64_t halfspace_describe(halfspace_model m, char *to, int64_t size);
 
 /* Scores and probabilities of rows: places is at least n times the outputs. */

@@ -250,7 +250,7 @@ func describe(m *halfspace.Model) map[string]any {
 	proba := m.ProbaRows(&halfspace.Rows{Dim: m.Features()}, nil)
 	return map[string]any{"learner": name, "config": json.RawMessage(settings),
 		"features": m.Features(), "presented": m.Presented(), "weights": weights,
-		"proba": !errors.Is(proba, halfspace.ErrProba), "snapshot": false}
+		"proba": !errors.Is(proba, halfspace.ErrProba), "threshold": m.From(), "snapshot": false}
 }
 
 //export halfspace_score

@@ -338,7 +338,12 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
         return self._model.score(check_rows(self, X, reset=False), proba)
 
     def predict(self, X):
-        """The class of each row."""
+        """The class of each row: from the model's threshold on the positive one of two."""
+        self._fitted()
+        least = getattr(self, "_from", 0)  # found by the command
+        if least:
+            positive = self._scores(X, False)[:, 0] >= least
+            return self.classes_[(positive != self._is_flipped()).astype(int)]
         f = self.decision_function(X)
         if f.ndim == 1:
             return self.classes_[(f > 0 if self._is_flipped() else f >= 0).astype(int)]
@@ -480,6 +485,7 @@ def load(path):
     c.classes_ = np.unique(classes)
     c.n_features_in_ = about["features"]
     c._model, c._order, c._numbers = model, None, None
+    c._from = about["threshold"]
     c._flipped = len(names) == 2 and model.outputs() == 1 and classes[0] > classes[1]
     if model.outputs() > 1:
         c._order = np.argsort(classes)

@@ -167,6 +167,19 @@ def test_bytes_are_the_commands(tmp_path):
     assert np.array_equal(loaded.decision_function(csr), model.decision_function(csr))
     assert np.array_equal(loaded.predict(csr), model.predict(csr))
 
+    # from the threshold on that the command had found, whichever label is its positive one
+    for positive in "12":
+        made = train("-a", "pa", "--threshold", "cost=1:1000", "--positive", positive, "X.npy")
+        (tmp_path / "threshold.model").write_bytes(made)
+        ask = [command, "predict", "-i", "threshold.model", "X.npy"]
+        said = subprocess.run(ask, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        loaded = pickle.loads(pickle.dumps(halfspace.load(tmp_path / "threshold.model")))
+        of = {label: i for i, label in enumerate(loaded._model.classes())}
+        want = [of[line.split("\t")[0]] for line in said.splitlines()]
+        f = loaded._model.score(X)[:, 0]
+        got = [of[str(c)] for c in loaded.predict(X)]
+        assert got == want and want != (f >= 0).astype(int).tolist()
+
 
 def test_bad_rows(data):
     X, y = data

@@ -74,6 +74,7 @@ static void learns_and_scores(void) {
 
 	char text[4096], names[64];
 	WANT(halfspace_describe(m, text, sizeof text) > 0 && strstr(text, "\"learner\":\"obpm\""));
+	WANT(strstr(text, "\"threshold\":0,") || strstr(text, "\"threshold\":0}"));
 	WANT(halfspace_classes(m, names, sizeof names) == 6 && !strcmp(names, "-1") &&
 		!strcmp(names + 3, "+1"));
 
