@@ -130,6 +130,9 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 		rows = append(rows, [2]string{"position", fmt.Sprintf("%d of %s of a pass",
 			s.Pass.At, plural(int(s.Pass.Examples), "example"))})
 	}
+	if c := s.Calibration; c != nil {
+		rows = append(rows, [2]string{"calibration", describeCalibration(c, len(p.Classes))})
+	}
 	if t := s.Threshold; t != nil {
 		what := fmt.Sprintf("score %.4g for %s: precision %.3g, recall %.3g", t.Score, t.Target,
 			t.Precision, t.Recall)

@@ -92,6 +92,18 @@ func (r *trainReport) learned(rows *summaryRows, res *training.Result) {
 	}
 }
 
+// describeCalibration says what probability a score, or those of more than two classes, stand for.
+func describeCalibration(c *learner.Calibration, classes int) string {
+	switch {
+	case len(c.Classes) > 0:
+		return "a sigmoid of each class's score, divided by their sum"
+	case classes > 1:
+		return fmt.Sprintf("softmax of %.4g times the scores (temperature %.4g)", c.Slope,
+			1/c.Slope)
+	}
+	return fmt.Sprintf("P(+1) = 1/(1 + exp(-(%.4g f %+.4g))) of a score f", c.Slope, c.Intercept)
+}
+
 // measured says how good the predictions were.
 func (r *trainReport) measured(rows *summaryRows, res *training.Result, m *metricFlags,
 	recent string) {
@@ -119,14 +131,8 @@ func (r *trainReport) measured(rows *summaryRows, res *training.Result, m *metri
 	metrics(res.Counts.Metrics, "metrics", " in the first epoch", false)
 	metrics(res.Counts.Recent, recent, "", true)
 	probabilities(r.Proba, "in the first epoch")
-	if c := r.Calibration; c != nil && len(c.Classes) > 0 {
-		rows.add("calibration", "a sigmoid of each class's score, divided by their sum")
-	} else if c != nil && len(res.Info.Classes) > 1 {
-		rows.add("calibration", "softmax of %.4g times the scores (temperature %.4g)", c.Slope,
-			1/c.Slope)
-	} else if c != nil {
-		rows.add("calibration", "P(+1) = 1/(1 + exp(-(%.4g f %+.4g))) of a score f", c.Slope,
-			c.Intercept)
+	if c := r.Calibration; c != nil {
+		rows.add("calibration", "%s", describeCalibration(c, len(res.Info.Classes)))
 	}
 	if t := r.Threshold; t != nil && t.Cost != nil {
 		rows.add("threshold", "%.4g: precision %.3f, recall %.3f, cost %.4g an example not "+
