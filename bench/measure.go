@@ -54,6 +54,8 @@ type Result struct {
 	CPUShare *float64 `json:"cpu_share"`
 	// SerialShare is the share of the work that one thread does alone, where that was measured.
 	SerialShare *float64 `json:"serial_share,omitempty"`
+	// Apart is how many times the work of one thread as many did as the case has, each for itself.
+	Apart *float64 `json:"apart,omitempty"`
 }
 
 // Round is one measurement of each side, one right after the other.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"sync"
+	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -16,9 +18,10 @@ import (
 // Scaling measures learners whose work goes to a pool, on 2, 4, ... threads, as many as there are
 // cores, beside one thread: by the wall clock, with the CPU time of all threads beside it. Each
 // note has the share of the work that is done on one thread alone, by the CPU time of one thread
-// that rehearses the work of two; what Amdahl's law expects of 16 and 64 cores with it; and what so
-// many could do as work is cut and as pools find it worth their while. With a data folder on Adult
-// (a9a), MNIST and waveform, else on generated data.
+// that rehearses the work of two; what Amdahl's law expects of 16 and 64 cores with it; what so
+// many could do as work is cut and as pools find it worth their while; and what the machine allows:
+// what as many learners do at once that have nothing in common. With a data folder on Adult (a9a),
+// MNIST and waveform, else on generated data.
 //
 // Reference: G. M. Amdahl, "Validity of the single processor approach to achieving large scale
 // computing capabilities", AFIPS 1967.
@@ -45,6 +48,7 @@ func Scaling(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 			}.run(vecmath.Active().String(), o)
 			pool.Close()
 			r.scales(two, few, many)
+			r.allows(threads, c.apart(threads))
 			out = append(out, r)
 		}
 	}
@@ -74,6 +78,32 @@ func (c scalingCase) rehearse(workers int) rehearsed {
 	var m rehearsed
 	m.serial, _ = median(serial)
 	m.speedUp, _ = median(speedUp)
+	return m
+}
+
+// apart is how many times the work of one thread so many do that have nothing in common but the
+// examples: more than that no machine gives, whose cores share caches, memory, or one another. The
+// median of three rounds.
+func (c scalingCase) apart(threads int) float64 {
+	runs := make([]func(int), threads)
+	for i := range runs {
+		runs[i] = c.run(nil)
+		runs[i](1)
+	}
+	var times []float64
+	for range 3 {
+		begin := time.Now()
+		runs[0](1)
+		one := time.Since(begin)
+		begin = time.Now()
+		var all sync.WaitGroup
+		for _, run := range runs {
+			all.Go(func() { run(1) })
+		}
+		all.Wait()
+		times = append(times, float64(threads)*one.Seconds()/time.Since(begin).Seconds())
+	}
+	m, _ := median(times)
 	return m
 }
 
@@ -261,6 +291,13 @@ func (r *Result) scales(two, few, many rehearsed) {
 		all += round.Ours.CPU / round.Peer.CPU / float64(len(r.Rounds))
 	}
 	r.Note += fmt.Sprintf("; CPU time %.2f times that of one thread", all)
+}
+
+// allows puts into a result how many times the work of one thread so many did apart.
+func (r *Result) allows(threads int, apart float64) {
+	r.Apart = &apart
+	r.Note += fmt.Sprintf("; %d learners that have nothing in common do %.2f times the work of one",
+		threads, apart)
 }
 
 // amdahl is how many times as fast so many cores are with that serial share.

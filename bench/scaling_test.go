@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,18 @@ func TestScales(t *testing.T) {
 		"as work is cut 3.0 and 3.5; CPU time 1.10 times that of one thread"; r.Note !=
 		want || *r.SerialShare != 0.25 {
 		t.Errorf("%q, %v, want %q", r.Note, *r.SerialShare, want)
+	}
+}
+
+// TestApart: threads that wait do as many times the work of one, whatever the cores.
+func TestApart(t *testing.T) {
+	c := scalingCase{run: func(*engine.Pool) func(k int) {
+		return func(int) { time.Sleep(20 * time.Millisecond) }
+	}}
+	var r Result
+	r.allows(3, c.apart(3))
+	if *r.Apart < 2 || *r.Apart > 3.5 || !strings.HasPrefix(r.Note, "; 3 learners that have") {
+		t.Errorf("%v, %q, want 3", *r.Apart, r.Note)
 	}
 }
 
