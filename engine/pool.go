@@ -44,15 +44,26 @@ type Pool struct {
 	n    int
 	done chan struct{} // capacity 1: the last worker to leave a shut gate sends
 
-	// every part moves next and every entry the gate: keep them off the lines that are only read
-	_    [128]byte
-	next atomic.Int64 // the next part to hand out
+	shares  []share // one a worker, the caller's first
+	sharing int     // how many of them the parts of this Run are dealt out to
+
+	// every entry moves the gate: keep it off the lines that are only read
 	_    [128]byte
 	gate atomic.Int64 // workers inside, plus gateShut while none may enter
 	_    [128]byte
 
 	failed  atomic.Pointer[PanicError] // the first panic of a part
 	stopped atomic.Bool                // a part was dropped because ctx was done
+	over    atomic.Bool                // no further part starts
+}
+
+// share is a worker's own parts, neighbours: those that it goes through before it takes others'.
+// So the same worker has the same parts in one Run after another, and what they work on, such as
+// the weights of some members, stays in its caches: to fetch what another core has written takes
+// several times as long as to have it.
+type share struct {
+	next atomic.Int64 // the next part to hand out
+	_    [120]byte
 }
 
 // worker is a goroutine of a pool.
@@ -149,7 +160,7 @@ func NewPool(workers int) *Pool {
 	}
 	p := &Pool{workers: workers, done: make(chan struct{}, 1)}
 	p.gate.Store(gateShut)
-	p.hired = make([]worker, workers-1)
+	p.hired, p.shares = make([]worker, workers-1), make([]share, workers)
 	return p
 }
 
@@ -222,9 +233,9 @@ func (p *Pool) Spread(ctx context.Context, totalNS, n int, j Job) error {
 	return nil
 }
 
-// Run calls j.Part(0), ..., j.Part(n-1), each once, and returns when all have returned. Parts are
-// handed out in ascending order to whoever is free, the caller too. It allocates nothing, but for
-// the goroutines that it starts.
+// Run calls j.Part(0), ..., j.Part(n-1), each once, and returns when all have returned. Each worker
+// begins with neighbours of its own, in ascending order, the caller with part 0, and whoever is
+// free takes those of others. It allocates nothing, but for the goroutines that it starts.
 //
 // When ctx is done, no further part starts, those under way are waited for, and Run returns
 // ctx.Err(). It returns nil if and only if all parts have run.
@@ -255,7 +266,11 @@ func (p *Pool) run(ctx context.Context, workers, n int, j Job, spare bool) error
 	p.ctx, p.job, p.n = ctx, j, n
 	p.failed.Store(nil)
 	p.stopped.Store(false)
-	p.next.Store(0)
+	p.over.Store(false)
+	p.sharing = min(max(workers, 1), n, len(p.shares))
+	for k := range p.sharing {
+		p.shares[k].next.Store(int64(k * n / p.sharing))
+	}
 	p.gate.Store(0)
 	for i := range p.hired[:min(len(p.hired), workers-1)] {
 		w := &p.hired[i]
@@ -264,7 +279,7 @@ func (p *Pool) run(ctx context.Context, workers, n int, j Job, spare bool) error
 		}
 		if w.wake == nil { // short runs need no goroutine but the caller's
 			w.wake = make(chan struct{}, 1)
-			p.start(w)
+			p.start(i+1, w)
 		}
 		select {
 		case w.wake <- struct{}{}:
@@ -287,7 +302,7 @@ func (p *Pool) work() {
 	normal := false
 	defer func() {
 		if !normal {
-			p.next.Store(int64(p.n))
+			p.over.Store(true)
 			if v := recover(); v != nil {
 				p.failed.CompareAndSwap(nil, newPanicError(v))
 			}
@@ -299,7 +314,7 @@ func (p *Pool) work() {
 		}
 		p.ctx, p.job = nil, nil // the garbage collector may have them
 	}()
-	p.parts()
+	p.parts(0)
 	normal = true
 }
 
@@ -313,35 +328,39 @@ func (p *Pool) join() {
 	<-p.done
 }
 
-// parts runs parts until there are none left.
-func (p *Pool) parts() {
+// parts runs parts until there are none left: those of share k, then those of the others.
+func (p *Pool) parts(k int) {
 	if p.mark != nil {
 		defer p.mark(-1)
 	}
-	for {
-		i := p.next.Add(1) - 1
-		if i >= int64(p.n) {
-			return
+	for turn := range p.sharing {
+		s := (k + turn) % p.sharing
+		next, end := &p.shares[s].next, int64((s+1)*p.n/p.sharing)
+		for next.Load() < end { // looked at before it is moved: others' lines stay theirs
+			i := next.Add(1) - 1
+			if i >= end || p.over.Load() {
+				break
+			}
+			if p.ctx.Err() != nil {
+				p.over.Store(true)
+				p.stopped.Store(true)
+				return
+			}
+			if p.mark != nil {
+				p.mark(int(i))
+			}
+			p.job.Part(int(i))
 		}
-		if p.ctx.Err() != nil {
-			p.next.Store(int64(p.n))
-			p.stopped.Store(true)
-			return
-		}
-		if p.mark != nil {
-			p.mark(int(i))
-		}
-		p.job.Part(int(i))
 	}
 }
 
-// start starts a worker's goroutine.
-func (p *Pool) start(w *worker) {
+// start starts the goroutine of worker k; the caller is 0.
+func (p *Pool) start(k int, w *worker) {
 	p.ended.Add(1)
 	go func() {
 		defer p.ended.Done()
 		for w.await() {
-			p.enter(w)
+			p.enter(k, w)
 		}
 	}()
 }
@@ -405,8 +424,8 @@ func (w *worker) resting() bool {
 // began is what workers' times count from.
 var began = time.Now()
 
-// enter is a worker's share of a Run, if the gate is still open.
-func (p *Pool) enter(w *worker) {
+// enter is worker k's share of a Run, if the gate is still open.
+func (p *Pool) enter(k int, w *worker) {
 	for {
 		v := p.gate.Load()
 		if v < 0 {
@@ -420,11 +439,11 @@ func (p *Pool) enter(w *worker) {
 	defer func() {
 		w.in += time.Since(since)
 		if !normal {
-			p.next.Store(int64(p.n))
+			p.over.Store(true)
 			v := recover()
 			if v == nil { // Goexit: this goroutine ends, another takes its place
 				v = ErrGoexit
-				p.start(w)
+				p.start(k, w)
 			}
 			p.failed.CompareAndSwap(nil, newPanicError(v))
 		}
@@ -432,7 +451,7 @@ func (p *Pool) enter(w *worker) {
 			p.done <- struct{}{}
 		}
 	}()
-	p.parts()
+	p.parts(k)
 	normal = true
 }
 

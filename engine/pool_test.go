@@ -76,6 +76,49 @@ func TestRunAllPartsOnce(t *testing.T) {
 	})
 }
 
+// TestOwnParts: where all are there, each worker has the same parts in every Run, neighbours, the
+// caller those from 0 on, and takes others' once it has done its own.
+func TestOwnParts(t *testing.T) {
+	const workers, n = 3, 10
+	p := newPool(t, workers)
+	var by [n]string // the goroutine of each part
+	var wait sync.WaitGroup
+	meet := partFunc(func(i int) {
+		by[i] = goroutine()
+		if i == 0 || i == n/workers || i == 2*n/workers { // first of a share
+			wait.Done()
+			wait.Wait()
+		}
+	})
+	var first [n]string
+	for turn := range 20 {
+		wait.Add(workers)
+		mustRun(t, p, context.Background(), n, meet)
+		if by[0] != goroutine() {
+			t.Fatal("part 0 was not the caller's")
+		}
+		for _, i := range []int{0, 3, 6} {
+			if turn > 0 && by[i] != first[i] {
+				t.Fatalf("run %d: part %d went to another worker", turn, i)
+			}
+		}
+		if by[3] == by[0] || by[6] == by[0] || by[6] == by[3] {
+			t.Fatalf("shares begin at one worker: %v", by)
+		}
+		first = by
+	}
+	// One that is held up in its first part leaves the others of its share to whoever is free.
+	gate := make(chan struct{})
+	var done atomic.Int32
+	mustRun(t, p, context.Background(), n, partFunc(func(i int) {
+		if i == n/workers {
+			<-gate
+		} else if done.Add(1) == n-1 {
+			close(gate)
+		}
+	}))
+}
+
 func TestWorkers(t *testing.T) {
 	var none *Pool
 	none.Close()
