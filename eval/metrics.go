@@ -52,6 +52,15 @@ func (o *Outcome) Believe(p float64) {
 	o.Brier = d * d
 }
 
+// LogLoss returns -log of the probability of the class that came, in nats, or of LeastProbability
+// where that is more; NaN without probabilities.
+func (o *Outcome) LogLoss() float64 {
+	if !o.Proba {
+		return math.NaN()
+	}
+	return -math.Log(max(o.Own, LeastProbability))
+}
+
 // BelieveEach adds p[k] = P(class k). A class without a place in p has the probability 0, and so
 // has each where one is NaN.
 func (o *Outcome) BelieveEach(p []float64) {
@@ -228,7 +237,7 @@ func (m *Metrics) AddScored(o *Outcome, scores []float64) {
 // believe tallies the probabilities of an outcome.
 func (m *Metrics) believe(o *Outcome, w float64) {
 	m.weighed += w
-	m.logLoss -= w * math.Log(max(o.Own, LeastProbability))
+	m.logLoss += w * o.LogLoss()
 	m.brier += w * o.Brier
 	if o.Sure == o.Sure {
 		b := &m.calibration[min(int(o.Sure*calibrationBins), calibrationBins-1)]

@@ -50,7 +50,7 @@ func (s *Probabilities) AddClass(class int, p []float64) {
 // add tallies an outcome with probabilities.
 func (s *Probabilities) add(o *Outcome) {
 	s.Examples++
-	s.logLoss -= math.Log(max(o.Own, LeastProbability))
+	s.logLoss += o.LogLoss()
 	s.brier += o.Brier
 	if o.Sure == o.Sure {
 		b := &s.bins[min(int(o.Sure*calibrationBins), calibrationBins-1)] // 1 is in the last one

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"slices"
@@ -31,7 +32,10 @@ type Standing struct {
 	Error   float64 `json:"error"`    // share of them
 	PM      float64 `json:"error_pm"` // half its 95 % interval, as if it stood alone
 	Seconds float64 `json:"seconds"`  // of predicting, and learning
-	Failed  string  `json:"failed,omitempty"`
+	// Score is what Contest.Score came to, and ScorePM half its 95 % interval; nil without.
+	Score   *float64 `json:"score,omitempty"`
+	ScorePM *float64 `json:"score_pm,omitempty"`
+	Failed  string   `json:"failed,omitempty"`
 }
 
 // Pair is how two of several differ.
@@ -46,6 +50,9 @@ type Pair struct {
 	Difference float64 `json:"difference"`
 	PM         float64 `json:"difference_pm"`
 	McNemar    float64 `json:"mcnemar"` // p
+	// With a Score, Difference and PM are of that, and ExamplesT is p of Student's test of the
+	// differences in each example, which then stands in for McNemar's in P; nil without.
+	ExamplesT *float64 `json:"examples_t,omitempty"`
 	// PairedT is p of Student's test of the differences in batches of examples that follow each
 	// other, which counts with it that errors of neighbours are not independent; Batches is how
 	// many there were, 0 for fewer than 20, where PairedT is 1.
@@ -61,7 +68,7 @@ type Pair struct {
 type Comparison struct {
 	Examples  int64
 	Standings []Standing
-	Order     []int   // numbers, the fewest errors first
+	Order     []int   // numbers, the fewest errors or least Score first
 	Pairs     []Pair  // of all that did not fail, in order
 	Q, P      float64 // Cochran's Q of three or more, and its probability; 0 and 1 of two
 	Info      dataset.Info
@@ -82,6 +89,10 @@ type Contest struct {
 	Files   []string
 	Data    Data
 	Threads int
+	// Score is what is compared: ScoreLogLoss and ScoreBrier are means over the examples, as errors
+	// are, and take probabilities of all; other scores are refused. "" stands for ScoreError.
+	// Default "".
+	Score string
 	// Watch, if there, is called now and then with how far it is, by the goroutine of Compare.
 	Watch func(TuneStatus)
 }
@@ -102,11 +113,17 @@ func Compare(ctx context.Context, c Contest, env Env) (*Comparison, error) {
 		return nil, badOption("", "{settings}, {models}: want two or more of either")
 	}
 	var jobs []*Job
-	var err error
+	err := checkScore(&c.Score)
+	if err == nil {
+		err = notInOnePass(c.Score, "Judge by cross-validation.")
+	}
+	if err != nil {
+		return nil, err
+	}
 	threads := c.Threads
 	if len(c.Models) > 0 {
 		jobs, err = c.predictors(env)
-	} else if jobs, err = rivalsOf(c.Settings, env, len(c.Settings), true); err == nil {
+	} else if jobs, err = c.learners(env); err == nil {
 		threads = c.Settings[0].Threads
 		err = oneFor(jobs)
 	}
@@ -127,6 +144,20 @@ func Compare(ctx context.Context, c Contest, env Env) (*Comparison, error) {
 	}
 	res.Total = time.Since(started)
 	return res, err
+}
+
+// learners makes jobs of the settings.
+func (c *Contest) learners(env Env) ([]*Job, error) {
+	judged := slices.Clone(c.Settings)
+	for i, o := range judged {
+		judged[i] = scoresOf(c.Score, false, o)
+	}
+	jobs, err := rivalsOf(judged, env, len(judged), true)
+	if err != nil {
+		return nil, err
+	}
+	return jobs, haveProbabilities(c.Score, jobs, calibrations(c.Settings), false,
+		"Train with {calibrate} platt, and compare the models.")
 }
 
 // oneFor refuses jobs that one pass is not enough for.
@@ -177,6 +208,7 @@ func compare(ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool, cl
 		}
 		of[wide] = append(of[wide], j)
 	}
+	s.race.judge(c.Score, 0)
 	inMemory := len(c.Models) == 0 && slices.ContainsFunc(jobs, (*Job).inMemory)
 	narrow, wide := newReading[float32](of[0]), newReading[float64](of[1])
 	var err error
@@ -208,7 +240,7 @@ func compare(ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool, cl
 	order := orderOf(jobs, max(narrow.total, wide.total))
 	narrow.rewind(order)
 	wide.rewind(order)
-	watch := TuneOptions{Watch: c.Watch}
+	watch := TuneOptions{Watch: c.Watch, Score: c.Score}
 	s.watch = func(share float64, examples int64) { watch.tell(s.race, clock, share, examples) }
 	stopped := s.pass(ctx)
 	if stopped != nil && !s.judges(stopped) {
@@ -223,6 +255,11 @@ func compare(ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool, cl
 		st := Standing{Errors: s.race.errors[i], Seconds: v.res.Learn.Seconds()}
 		st.Error = float64(st.Errors) / float64(max(1, s.race.seen[i]))
 		_, st.PM = stat.Split{N: max(1, s.race.seen[i]), First: st.Errors}.Difference()
+		if s.race.losing() {
+			loss := s.race.judged[i]
+			_, half := s.race.test(loss)
+			st.Score, st.ScorePM = &loss.Mean, &half
+		}
 		if v.err != nil {
 			st.Failed = v.err.Error()
 		}
@@ -248,6 +285,9 @@ func enter[T engine.Float](c *Contest, s *side, jobs []*Job, in *reading[T]) err
 				err = wrapped(ErrModel, err)
 			}
 		}
+		if err == nil {
+			err = v.judge(c.Score)
+		}
 		if err != nil {
 			return err
 		}
@@ -263,21 +303,20 @@ func (res *Comparison) pairs(r *race) {
 		switch {
 		case (x.Failed == "") != (y.Failed == ""):
 			return len(x.Failed) - len(y.Failed)
-		case x.Error < y.Error:
-			return -1
-		case x.Error > y.Error:
-			return 1
 		}
-		return 0
+		return cmp.Compare(r.mean(a), r.mean(b))
 	})
 	var p []float64
 	for k, i := range r.alive {
 		for _, j := range r.alive[k+1:] {
 			s, b := r.split(i, j), r.batches(i, j)
+			d, pm, one := r.differ(i, j)
 			q := Pair{First: i, Second: j, FirstAlone: s.First, SecondAlone: s.Second,
-				McNemar: s.P(), PairedT: 1, Batch: r.batch}
-			q.Difference, q.PM = s.Difference()
-			most := q.McNemar
+				McNemar: s.P(), PairedT: 1, Batch: r.batch, Difference: d, PM: pm}
+			most := one
+			if r.losing() {
+				q.ExamplesT = &one
+			}
 			if b.N >= leastBatches {
 				var half float64
 				_, q.PairedT, half = b.TTest()
@@ -298,7 +337,7 @@ func (res *Comparison) pairs(r *race) {
 			q.Verdict = SecondBetter
 		}
 	}
-	if len(r.alive) == len(r.seen) && len(r.alive) > 2 {
+	if len(r.alive) == len(r.seen) && len(r.alive) > 2 && !r.losing() {
 		res.Q, res.P = r.cochran()
 	}
 }

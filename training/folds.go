@@ -29,6 +29,10 @@ type Folds struct {
 	// Plain leaves the labels out of the draw; else each fold has its share of every class. Default
 	// false.
 	Plain bool
+	// Score is what CrossValidate tallies beside the errors, one of Scores; Tune goes by its own.
+	// "" and ScoreError are errors alone. Probabilities are the learner's, or those of
+	// Options.Calibrate. Default ""; one of Scores.
+	Score string `json:",omitempty"`
 }
 
 // mostRepeats is more than anybody waits for.
@@ -45,7 +49,7 @@ func (f *Folds) check() error {
 		f.Folds = 5
 	}
 	f.Repeats = max(1, f.Repeats)
-	return nil
+	return checkScore(&f.Score)
 }
 
 // foldStream is the stream of the draws of folds.
@@ -82,16 +86,18 @@ func (f *Folds) assign(n int, class func(i int) int, seed uint64, repeat int) []
 
 // Fold is what came of one fold.
 type Fold struct {
-	Repeat    int     `json:"repeat"` // from 1, as Fold
-	Fold      int     `json:"fold"`
-	Train     int     `json:"train"` // examples learned
-	Test      int     `json:"test"`  // examples tested
-	Errors    int64   `json:"errors"`
-	Error     float64 `json:"error"` // share of them
-	Epochs    int     `json:"epochs"`
-	Updates   int64   `json:"updates"`
-	Converged bool    `json:"converged"`
-	Seconds   float64 `json:"seconds"` // of learning
+	Repeat int     `json:"repeat"` // from 1, as Fold
+	Fold   int     `json:"fold"`
+	Train  int     `json:"train"` // examples learned
+	Test   int     `json:"test"`  // examples tested
+	Errors int64   `json:"errors"`
+	Error  float64 `json:"error"` // share of them
+	// Score is what CVResult.Metric came to; nil where that is "".
+	Score     *float64 `json:"score,omitempty"`
+	Epochs    int      `json:"epochs"`
+	Updates   int64    `json:"updates"`
+	Converged bool     `json:"converged"`
+	Seconds   float64  `json:"seconds"` // of learning
 }
 
 // CVResult is what came of cross-validation.
@@ -105,10 +111,16 @@ type CVResult struct {
 	PM float64 `json:"error_pm"`
 	// NaivePM is the same by Student's test of the folds as if they were independent: too small.
 	NaivePM float64 `json:"naive_pm"`
+	// Metric is Folds.Score; "" where that is of errors, and the three below are nil then.
+	Metric string `json:"metric,omitempty"`
+	// Score is the mean of the folds' scores, and the others are its intervals as of Error.
+	Score        *float64 `json:"score,omitempty"`
+	ScorePM      *float64 `json:"score_pm,omitempty"`
+	ScoreNaivePM *float64 `json:"score_naive_pm,omitempty"`
 }
 
-// sum fills in what follows from the folds.
-func (r *CVResult) sum() {
+// sum fills in what follows from the folds, with that score.
+func (r *CVResult) sum(score string) {
 	var s stat.Sample
 	var train, test float64
 	r.Examples, r.Errors = 0, 0
@@ -121,11 +133,8 @@ func (r *CVResult) sum() {
 	r.Error = s.Mean
 	_, _, r.NaivePM = s.TTest()
 	_, _, r.PM = s.Resampled(test, train)
-	for _, v := range []*float64{&r.PM, &r.NaivePM} {
-		if math.IsInf(*v, 0) { // one fold so far
-			*v = 0
-		}
-	}
+	r.PM, r.NaivePM = finiteOr0(r.PM), finiteOr0(r.NaivePM) // infinite of one fold so far
+	r.scored(score, test, train)
 }
 
 // CrossValidation is what CrossValidate returns.
@@ -144,6 +153,7 @@ type CrossValidation struct {
 type FoldStatus struct {
 	Done, Total int           // folds
 	Error       float64       // mean of those done
+	Score       float64       // likewise, of Folds.Score; 0 without
 	Elapsed     time.Duration // since the beginning
 	Left        time.Duration // as it went so far; 0 before the first fold has come to its end
 }
@@ -169,8 +179,12 @@ func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	jobs, err := rivalsOf([]Options{o}, env, 1, false)
+	asked := o.Calibrate
+	jobs, err := rivalsOf([]Options{scoresOf(f.Score, true, o)}, env, 1, false)
 	if err != nil {
+		return nil, err
+	}
+	if err := haveProbabilities(f.Score, jobs, []string{asked}, true, findThem); err != nil {
 		return nil, err
 	}
 	pool, done := env.workers(o.Threads)
@@ -273,8 +287,8 @@ func (f *folding[T]) at(o *Options, p *preparation[T], k int) (*split[T], error)
 }
 
 // learnFold trains on a split and tests. wrong gets whether each test example is an error.
-func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T]) (fold Fold, wrong []bool,
-	config learner.Config, err error) {
+func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score string) (fold Fold,
+	wrong []bool, config learner.Config, err error) {
 	own := *j
 	r := &run[T]{j: &own, inMemory: true, work: ctx}
 	r.info = func() dataset.Info { return s.train.Info }
@@ -304,7 +318,12 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T]) (fold F
 	fold = Fold{Repeat: s.repeat + 1, Fold: s.number + 1, Train: s.train.Info.Rows,
 		Test: s.test.Info.Rows, Epochs: res.Epochs, Updates: res.Updates,
 		Converged: res.Converged, Seconds: res.Learn.Seconds()}
-	err = eval.Score(ctx, learner.ViewOf(r.l), eval.NewMemory(&s.test.Block, nil),
+	view := calibrated(r.l, res.Calibration)
+	scorer, err := newFoldScorer(score, view)
+	if err != nil {
+		return fold, nil, nil, err
+	}
+	err = eval.Score(ctx, view, eval.NewMemory(&s.test.Block, nil),
 		func(b *engine.Block[T], scores []float64) error {
 			k := len(scores) / b.Len()
 			for i := range b.Len() {
@@ -317,9 +336,14 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T]) (fold F
 				fold.Errors += c.Errors
 				wrong = append(wrong, c.Errors > 0)
 			}
-			return nil
+			return scorer.add(b, scores)
 		})
 	fold.Error = float64(fold.Errors) / float64(fold.Test)
+	if err == nil && scorer != nil {
+		var v float64
+		v, err = scorer.value()
+		fold.Score = &v
+	}
 	return fold, wrong, own.config, err
 }
 
@@ -336,6 +360,7 @@ type crossValidation[T engine.Float] struct {
 	started time.Time
 	done    int
 	sum     float64
+	score   float64
 	watch   func(FoldStatus)
 }
 
@@ -343,18 +368,21 @@ type crossValidation[T engine.Float] struct {
 func (c *crossValidation[T]) Part(k int) {
 	s, err := c.at(&c.j.o, c.preps[0], k)
 	if err == nil {
-		c.folds[k], _, c.configs[k], err = learnFold(c.ctx, c.j, s)
+		c.folds[k], _, c.configs[k], err = learnFold(c.ctx, c.j, s, c.Score)
 	}
 	c.errs[k] = err
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
 	c.sum += c.folds[k].Error
+	if v := c.folds[k].Score; v != nil {
+		c.score += *v
+	}
 	if c.watch != nil && c.errs[k] == nil {
 		elapsed := time.Since(c.started)
 		c.watch(FoldStatus{Done: c.done, Total: len(c.folds), Error: c.sum / float64(c.done),
-			Elapsed: elapsed,
-			Left:    elapsed * time.Duration(len(c.folds)-c.done) / time.Duration(c.done)})
+			Score: c.score / float64(c.done), Elapsed: elapsed,
+			Left: elapsed * time.Duration(len(c.folds)-c.done) / time.Duration(c.done)})
 	}
 }
 
@@ -383,7 +411,7 @@ func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, pool *e
 	res := &CrossValidation{Info: c.preps[0].data.Info, Learner: j.name, Config: c.configs[0],
 		Precision: j.precision, Seed: j.seed}
 	res.Folds = c.folds
-	res.CVResult.sum()
+	res.CVResult.sum(f.Score)
 	return res, nil
 }
 
@@ -405,7 +433,7 @@ type foldRace[T engine.Float] struct {
 func (f *foldRace[T]) Part(k int) {
 	i := f.race.alive[k]
 	var fold Fold
-	fold, f.wrong[i], _, f.errs[i] = learnFold(f.ctx, f.jobs[i], f.splits[f.of[i]])
+	fold, f.wrong[i], _, f.errs[i] = learnFold(f.ctx, f.jobs[i], f.splits[f.of[i]], f.Score)
 	if f.errs[i] == nil {
 		t := &f.tried[i]
 		t.CV.Folds = append(t.CV.Folds, fold)
@@ -458,7 +486,7 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 		t.tell(f.race, &clock, float64(k+1)/float64(total), f.race.seen[f.race.alive[0]])
 	}
 	for i := range f.tried {
-		f.tried[i].CV.sum()
+		f.tried[i].CV.sum(t.Score)
 	}
 	return nil
 }
@@ -482,7 +510,7 @@ func (f *foldRace[T]) leave() error {
 	return nil
 }
 
-// count counts what was wrong in the fold.
+// count counts what was wrong in the fold, and what it came to.
 func (f *foldRace[T]) count() {
 	bits := make([]uint64, len(f.jobs))
 	n := f.splits[0].test.Info.Rows
@@ -496,7 +524,16 @@ func (f *foldRace[T]) count() {
 				}
 			}
 		}
-		f.log.add(f.race.alive, bits, hi-lo)
-		f.race.add(bits, hi-lo)
+		f.log.add(f.race.alive, bits, nil, hi-lo)
+		f.race.add(bits, nil, hi-lo)
+	}
+	if f.race.folds > 0 {
+		values := make([]float64, len(f.jobs))
+		for _, i := range f.race.alive {
+			folds := f.tried[i].CV.Folds
+			values[i] = aLoss(f.Score, *folds[len(folds)-1].Score)
+		}
+		f.log.fold(f.race.alive, values)
+		f.race.fold(values)
 	}
 }

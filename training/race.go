@@ -24,7 +24,14 @@ type race struct {
 	// other in a stream are not independent.
 	batch  int64
 	filled int64 // examples in the last batch, which is not full
-	counts [][]int64
+	counts [][]float64
+
+	// Where rivals are judged by something else than errors: what each was judged by, of which less
+	// is better, and how far apart two were on the same, apart[i][j] with j < i. These are losses
+	// of examples, which stand in counts too, or with folds above 0 what each fold came to.
+	judged []stat.Sample
+	apart  [][]stat.Sample
+	folds  float64
 }
 
 const (
@@ -34,7 +41,7 @@ const (
 
 func newRace(rivals int) *race {
 	r := &race{batch: firstBatch, seen: make([]int64, rivals), errors: make([]int64, rivals),
-		counts: make([][]int64, rivals)}
+		counts: make([][]float64, rivals)}
 	for i := range rivals {
 		r.alive = append(r.alive, i)
 		r.alone = append(r.alone, make([]int64, rivals))
@@ -42,9 +49,27 @@ func newRace(rivals int) *race {
 	return r
 }
 
-// add counts n examples, 64 at most: a bit of wrong[i] is 1 for each that rival i got wrong. Words
-// of fewer than 64 may follow each other anywhere but within a batch: those are left out of it.
-func (r *race) add(wrong []uint64, n int) {
+// judge has rivals judged by a score: with folds above 0 by what fold is given, of so many a
+// repeat, else by losses that add is given. The examples of a fold are judged by one model, whose
+// luck they share: only folds tell a setting's. Its memory is three times that of errors.
+func (r *race) judge(score string, folds int) {
+	if score == "" {
+		return
+	}
+	r.judged = make([]stat.Sample, len(r.seen))
+	for i := range r.judged {
+		r.apart = append(r.apart, make([]stat.Sample, i))
+	}
+	r.folds = float64(folds)
+}
+
+// losing reports whether rivals are judged by losses of examples.
+func (r *race) losing() bool { return r.judged != nil && r.folds == 0 }
+
+// add counts n examples, 64 at most: a bit of wrong[i] is 1 for each that rival i got wrong, and
+// losses[i] has what each cost it, if they are judged by that. Words of fewer than 64 may follow
+// each other anywhere but within a batch: those are left out of it.
+func (r *race) add(wrong []uint64, losses [][]float64, n int) {
 	for _, i := range r.alive {
 		w := wrong[i]
 		r.seen[i] += int64(n)
@@ -55,7 +80,11 @@ func (r *race) add(wrong []uint64, n int) {
 		if r.filled == 0 {
 			r.counts[i] = append(r.counts[i], 0)
 		}
-		r.counts[i][len(r.counts[i])-1] += int64(bits.OnesCount64(w))
+		cost := float64(bits.OnesCount64(w))
+		if r.losing() {
+			cost = r.lose(i, losses, n)
+		}
+		r.counts[i][len(r.counts[i])-1] += cost
 	}
 	if r.filled += int64(n); r.filled < r.batch {
 		return
@@ -73,6 +102,36 @@ func (r *race) add(wrong []uint64, n int) {
 	}
 }
 
+// lose counts the losses of rival i in n examples, and returns their sum.
+func (r *race) lose(i int, losses [][]float64, n int) (sum float64) {
+	own := losses[i][:n]
+	for _, v := range own {
+		r.judged[i].Add(v)
+		sum += v
+	}
+	for _, j := range r.alive {
+		if j >= i {
+			break
+		}
+		apart := r.apart[i][j]
+		for k, v := range losses[j][:n] {
+			apart.Add(own[k] - v)
+		}
+		r.apart[i][j] = apart
+	}
+	return sum
+}
+
+// fold counts what a fold came to for each rival, of which less is better.
+func (r *race) fold(values []float64) {
+	for at, i := range r.alive {
+		r.judged[i].Add(values[i])
+		for _, j := range r.alive[:at] {
+			r.apart[i][j].Add(values[i] - values[j])
+		}
+	}
+}
+
 // full returns how many full batches a rival has.
 func (r *race) full(i int) int {
 	n := len(r.counts[i])
@@ -87,11 +146,81 @@ func (r *race) split(i, j int) stat.Split {
 	return stat.Split{N: min(r.seen[i], r.seen[j]), First: r.alone[i][j], Second: r.alone[j][i]}
 }
 
-// batches is the sample of the differences of i and j in the share of errors in a batch.
+// mean is what a rival is judged by: its share of errors, or the mean of its losses or folds.
+func (r *race) mean(i int) float64 {
+	if r.judged != nil {
+		return r.judged[i].Mean
+	}
+	return float64(r.errors[i]) / float64(max(1, r.seen[i]))
+}
+
+// pair is the sample of the differences of i and j in what they are judged by.
+func (r *race) pair(i, j int) stat.Sample {
+	if j < i {
+		return r.apart[i][j]
+	}
+	s := r.apart[j][i]
+	s.Mean = -s.Mean
+	return s
+}
+
+// test is Student's test of a pair's differences, for folds as these need it.
+func (r *race) test(s stat.Sample) (p, half float64) {
+	if r.folds > 0 {
+		_, p, half = s.Resampled(1, r.folds-1)
+	} else {
+		_, p, half = s.TTest()
+	}
+	return p, finiteOr0(half)
+}
+
+// differ is how far i is behind j, half its 95 % interval, and how probable as much is by chance.
+func (r *race) differ(i, j int) (d, half, p float64) {
+	if r.judged == nil {
+		s := r.split(i, j)
+		if s.N > 0 {
+			d, half = s.Difference()
+		}
+		return d, half, s.P()
+	}
+	s := r.pair(i, j)
+	p, half = r.test(s)
+	return s.Mean, half, p
+}
+
+// Student's test is not believed of fewer: losses have long tails, and two folds may agree by
+// chance.
+const (
+	leastLosses = 64
+	leastFolds  = 3
+)
+
+// worse is how probable it is by chance that i is so far behind j: a test of one side.
+func (r *race) worse(i, j int) float64 {
+	if r.judged == nil {
+		s := r.split(i, j)
+		return stat.McNemarWorse(s.First, s.Second)
+	}
+	s, least := r.pair(i, j), int64(leastLosses)
+	if r.folds > 0 {
+		least = leastFolds
+	}
+	if s.N < least {
+		return 1
+	}
+	p, _ := r.test(s)
+	if s.Mean > 0 {
+		return p / 2
+	}
+	return 1 - p/2
+}
+
+// batches is the sample of the differences of i and j in the share of errors in a batch, or in its
+// mean loss.
 func (r *race) batches(i, j int) stat.Sample {
 	var s stat.Sample
 	for k := range min(r.full(i), r.full(j)) {
-		s.Add(float64(r.counts[i][k]-r.counts[j][k]) / float64(r.batch))
+		s.Add((r.counts[i][k] - r.counts[j][k]) / float64(r.batch))
 	}
 	return s
 }
@@ -109,11 +238,11 @@ func (r *race) cochran() (q, p float64) {
 	return c.Test()
 }
 
-// leader returns the rival with the fewest errors, the first of several.
+// leader returns the best of those that are left, the first of several. All have seen the same.
 func (r *race) leader() int {
 	best := r.alive[0]
 	for _, i := range r.alive {
-		if r.errors[i] < r.errors[best] {
+		if r.mean(i) < r.mean(best) {
 			best = i
 		}
 	}
@@ -134,8 +263,8 @@ func (r *race) leave(i int) {
 	r.alive = rest
 }
 
-// look takes out the rivals that are worse than the leader by McNemar's test of one side, at level
-// alpha for all of them together (Holm), and returns them.
+// look takes out the rivals that are worse than the leader by a test of one side, McNemar's or of
+// losses and folds Student's, at level alpha for all of them together (Holm), and returns them.
 func (r *race) look(alpha float64) (left []int) {
 	if alpha <= 0 || len(r.alive) < 2 {
 		return nil
@@ -145,9 +274,8 @@ func (r *race) look(alpha float64) (left []int) {
 	var p []float64
 	for _, i := range r.alive {
 		if i != best {
-			s := r.split(i, best)
 			others = append(others, i)
-			p = append(p, stat.McNemarWorse(s.First, s.Second))
+			p = append(p, r.worse(i, best))
 		}
 	}
 	for k, p := range stat.Holm(p) {

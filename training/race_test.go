@@ -32,7 +32,7 @@ func TestRace(t *testing.T) {
 				}
 			}
 		}
-		r.add(words[:], 64)
+		r.add(words[:], nil, 64)
 		if at+64 == look {
 			for _, i := range r.look(0.01) {
 				if i != 3 {

@@ -296,6 +296,8 @@ type rival[T engine.Float] struct {
 	prep *preparation[T]
 	view learner.Predictor[T] // predicts and learns nothing; nil: it learns
 	out  []float64
+	lost losses[T]
+	one  engine.Block[T]
 
 	rounds []learner.Round
 }
@@ -316,11 +318,13 @@ type contender interface {
 	broken() error
 	data() dataset.Info
 	config() learner.Config
+	cost() []float64
 }
 
 func (v *rival[T]) stands() *standing      { return &v.standing }
 func (v *rival[T]) data() dataset.Info     { return v.info() }
 func (v *rival[T]) config() learner.Config { return v.j.config }
+func (v *rival[T]) cost() []float64        { return v.lost.all }
 
 // begin makes the learner, once the examples are known.
 func (v *rival[T]) begin(in *reading[T]) (err error) {
@@ -352,6 +356,7 @@ func (v *rival[T]) take(at int) {
 	}
 	b := &v.prep.view
 	began, n := time.Now(), b.Len()
+	v.lost.begin(at)
 	if len(v.rounds) < n {
 		v.rounds = make([]learner.Round, n)
 	}
@@ -389,9 +394,14 @@ func (v *rival[T]) learnOrScore(b *engine.Block[T], rounds []learner.Round) erro
 				return err
 			}
 		}
-		return v.l.Learn(b, rounds)
+		return v.learnAndLose(b, rounds)
 	}
 	k := v.view.Outputs()
+	if v.lost.prober != nil {
+		if err := v.lost.ask(b, k); err != nil {
+			return err
+		}
+	}
 	v.out = slices.Grow(v.out[:0], k*len(rounds))[:k*len(rounds)]
 	if err := v.view.Score(b, v.out); err != nil {
 		return err
@@ -402,6 +412,45 @@ func (v *rival[T]) learnOrScore(b *engine.Block[T], rounds []learner.Round) erro
 		}
 	}
 	return nil
+}
+
+// learnAndLose learns a block: one by one where each is judged by its probability, which is that
+// before it is learned.
+func (v *rival[T]) learnAndLose(b *engine.Block[T], rounds []learner.Round) error {
+	if v.lost.prober == nil {
+		return v.l.Learn(b, rounds)
+	}
+	for i := range rounds {
+		v.one = b.Slice(i, i+1)
+		if err := v.lost.ask(&v.one, learner.OutputsOf(v.l)); err != nil {
+			return err
+		}
+		if err := v.l.Learn(&v.one, rounds[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judge has the rival judged by a score of its probabilities.
+func (v *rival[T]) judge(score string) error {
+	if !isMeanLoss(score) {
+		return nil
+	}
+	v.lost.score = score
+	if v.view != nil {
+		v.lost.prober = learner.ProbaOf(v.view)
+	} else {
+		v.lost.prober = learner.ProberOf(v.l)
+	}
+	switch {
+	case v.lost.prober != nil:
+		return nil
+	case v.view != nil:
+		return newError(ErrModel, "Train it with {calibrate} platt.",
+			"{score} %s is of probabilities, and a model of %s has none", score, v.j.name)
+	}
+	return badOption("", "{score} %s is of probabilities, and %s has none", score, v.j.name)
 }
 
 // side is a pass of rivals over the examples.
@@ -416,7 +465,8 @@ type side struct {
 
 	at    int // bits of the present words
 	wrong []uint64
-	out   []int // rivals that were dropped, in that order
+	lost  [][]float64 // what those cost, if rivals are judged by that
+	out   []int       // rivals that were dropped, in that order
 }
 
 // examples are readings that go on together.
@@ -434,7 +484,7 @@ func (s *side) Part(i int) {
 
 // pass goes over the examples to their end.
 func (s *side) pass(ctx context.Context) error {
-	s.wrong = make([]uint64, len(s.rivals))
+	s.wrong, s.lost = make([]uint64, len(s.rivals)), make([][]float64, len(s.rivals))
 	var seen, told int64
 	look := nextLook(0)
 	for {
@@ -499,9 +549,11 @@ func (s *side) tally(n int) error {
 	for w := 0; w < words && len(s.race.alive) > 0; w++ {
 		for _, i := range s.race.alive {
 			s.wrong[i] = s.rivals[i].stands().words[w]
+			if s.race.losing() {
+				s.lost[i] = s.rivals[i].cost()[64*w:]
+			}
 		}
-		s.log.add(s.race.alive, s.wrong, 64)
-		s.race.add(s.wrong, 64)
+		s.count(64)
 	}
 	s.at = (s.at + n) % 64
 	return nil
@@ -514,10 +566,22 @@ func (s *side) rest() {
 	}
 	for _, i := range s.race.alive {
 		s.wrong[i] = s.rivals[i].stands().word
+		if all := s.rivals[i].cost(); s.race.losing() {
+			s.lost[i] = all[len(all)-s.at:]
+		}
 	}
-	s.log.add(s.race.alive, s.wrong, s.at)
-	s.race.add(s.wrong, s.at)
+	s.count(s.at)
 	s.at = 0
+}
+
+// count counts the n examples of a word.
+func (s *side) count(n int) {
+	var lost [][]float64
+	if s.race.losing() {
+		lost = s.lost
+	}
+	s.log.add(s.race.alive, s.wrong, lost, n)
+	s.race.add(s.wrong, lost, n)
 }
 
 // look says, of a part, what those that learn here are at a look.

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -29,12 +30,18 @@ const DefaultAlpha = 0.05
 type TuneOptions struct {
 	// By is Progressive or ByFolds; "" stands for Progressive. Default "".
 	By string
+	// Score is what settings are judged by; "" stands for ScoreError. In one pass it may be
+	// ScoreLogLoss or ScoreBrier, which are means over the examples: Student's paired test of these
+	// is in the place of McNemar's. With ByFolds it may be any, and is the mean of the folds, which
+	// are compared by the corrected test of stat.Sample.Resampled, from the third on. Probabilities
+	// are the learner's, or with ByFolds those of Options.Calibrate. Default ""; one of Scores.
+	Score string
 	// Alpha is the level of the paired tests by which settings leave early: those that McNemar's
-	// test of one side finds worse than the best so far, at this level for all settings of a look
-	// together (Holm). Looks are at 256 examples, 384, 512, 768 and so on, or after each fold. 0
-	// keeps all settings to the end. Default 0; 0 to below 1.
+	// test of one side, or that of Score, finds worse than the best so far, at this level for all
+	// settings of a look together (Holm). Looks are at 256 examples, 384, 512, 768 and so on, or
+	// after each fold. 0 keeps all settings to the end. Default 0; 0 to below 1.
 	Alpha float64
-	// Folds are those of ByFolds. Its zero value is five, stratified.
+	// Folds are those of ByFolds. Its zero value is five, stratified. Its Score is that above.
 	Folds Folds
 	// Watch, if there, is called now and then with how far it is, by the goroutine of Tune.
 	Watch func(TuneStatus)
@@ -47,6 +54,7 @@ type TuneStatus struct {
 	Alive    int           // settings that are not dropped
 	Leader   int           // number of the best so far
 	Error    float64       // its share of errors
+	Score    float64       // likewise, what settings are judged by where that isn't errors
 	Elapsed  time.Duration // since the beginning
 	Left     time.Duration // as the latest stretch went; 0 where it is not known
 }
@@ -59,9 +67,13 @@ type Tried struct {
 	Dropped  bool    `json:"dropped"`
 	// Failed says why it could not go on, or why it can't be saved; "" where it could.
 	Failed string `json:"failed,omitempty"`
+	// Score is what TuneOptions.Score came to: the mean of the examples, or of the folds; nil where
+	// that is errors.
+	Score *float64 `json:"score,omitempty"`
 	// Behind is the share of errors less that of the best, on the examples that both were judged
 	// on, PM half its 95 % interval, and P McNemar's, adjusted for all settings (Holm). Of the best
-	// one 0, 0 and 1.
+	// one 0, 0 and 1. With a Score it is how much worse that is, by the examples or folds of both,
+	// and PM and P are Student's.
 	Behind float64 `json:"behind"`
 	PM     float64 `json:"behind_pm"`
 	P      float64 `json:"p"`
@@ -96,9 +108,9 @@ type Tuned struct {
 // examples into memory, and each setting is trained on each fold's rest as its Options say; see
 // CrossValidate.
 //
-// The best setting is the one with the fewest errors, of several the first. Where the first
-// Options name a Model it is written as Run would write it, to the byte: if the pass was such a run
-// (one epoch), what was learned in it, else by a Run of its own.
+// The best setting is the one with the fewest errors, or the best Score, of several the first.
+// Where the first Options name a Model it is written as Run would write it, to the byte: if the
+// pass was such a run (one epoch), what was learned in it, else by a Run of its own.
 //
 // Results depend on the options and the data alone, not on Threads or the time. Errors are those of
 // Run; one that a single setting meets, as weights that are no numbers, is that setting's Failed.
@@ -119,13 +131,27 @@ func (t *TuneOptions) check() error {
 	switch {
 	case t.By != Progressive && t.By != ByFolds:
 		return badOption("", "{by} %q: want %s or %s", t.By, Progressive, ByFolds)
+	case t.By == Progressive && t.Folds.Score != "":
+		return badOption("", "{score} of folds, which are not judged")
 	case !(t.Alpha >= 0 && t.Alpha < 1):
 		return badOption("0 drops no setting.", "{alpha} %v: want 0 to below 1", t.Alpha)
 	}
-	if err := t.Folds.check(); t.By == ByFolds && err != nil {
+	if err := checkScore(&t.Score); err != nil {
 		return err
 	}
-	return nil
+	if t.By == Progressive {
+		return notInOnePass(t.Score, "Judge by cross-validation: {by} "+ByFolds+".")
+	}
+	t.Folds.Score = t.Score
+	return t.Folds.check()
+}
+
+// foldsJudged is how many folds a repeat has, by which a score is judged; 0 in one pass.
+func (t *TuneOptions) foldsJudged() int {
+	if t.By == ByFolds {
+		return t.Folds.Folds
+	}
+	return 0
 }
 
 // compete is Tune; with a log, of its settings alone, of which none is dropped.
@@ -136,11 +162,22 @@ func compete(ctx context.Context, settings []Options, t TuneOptions, env Env, lo
 	if log != nil {
 		here, t.Alpha = len(log.only), 0
 	}
-	jobs, err := rivalsOf(settings, env, here, false)
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	judged, folds := slices.Clone(settings), t.By == ByFolds
+	for i, o := range judged {
+		judged[i] = scoresOf(t.Score, folds, o)
+	}
+	jobs, err := rivalsOf(judged, env, here, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.check(); err != nil {
+	next := findThem
+	if !folds {
+		next = "Judge by cross-validation: {by} " + ByFolds + ", with {calibrate} platt."
+	}
+	if err := haveProbabilities(t.Score, jobs, calibrations(settings), folds, next); err != nil {
 		return nil, err
 	}
 	for _, j := range jobs {
@@ -188,7 +225,7 @@ func rivalsOf(settings []Options, env Env, here int, mixed bool) ([]*Job, error)
 		o.Drift, o.OnDrift, o.Delay = "", "", 0
 		o.IDCol, o.WaitMax, o.WaitBytes = "", 0, 0
 		o.DriftKeep, o.DriftMembers, o.DriftRecent = 0, 0, 0
-		o.Calibrate, o.Threshold = "", ""
+		o.Threshold = ""
 		e := Env{Machine: each, few: few}
 		if i == 0 {
 			e.Observer = heard{Observer: env.observer()}
@@ -242,6 +279,7 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 	defer done()
 	res := &Tuned{Tried: make([]Tried, len(jobs))}
 	race := newRace(len(jobs))
+	race.judge(t.Score, t.foldsJudged())
 	if log != nil {
 		race.alive = log.only
 		log.begin()
@@ -251,7 +289,7 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 			log != nil {
 			return res, err
 		}
-		res.judge(race, nil)
+		res.judge(&t, race, nil)
 		return res, tuneRun(ctx, settings, env, res)
 	}
 	in := newReading[T](jobs)
@@ -266,6 +304,9 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 	for _, i := range race.alive {
 		v := &rival[T]{run: run[T]{j: jobs[i]}, prep: in.of[i]}
 		if err := v.begin(in); err != nil {
+			return nil, err
+		}
+		if err := v.judge(t.Score); err != nil {
 			return nil, err
 		}
 		rivals[i], s.rivals[i] = v, v
@@ -290,7 +331,7 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		failed[i] = v.broken()
 		res.Tried[i].Seconds = v.res.Learn.Seconds()
 	}
-	if err := res.judge(s.race, failed); err != nil {
+	if err := res.judge(&t, s.race, failed); err != nil {
 		return nil, err
 	}
 	best := rivals[res.Best]
@@ -346,7 +387,7 @@ func tuneRun(ctx context.Context, settings []Options, env Env, res *Tuned) error
 
 // judge orders the settings by what the race has counted. A setting that failed is none of the
 // best; if all did, the first one's error is returned.
-func (res *Tuned) judge(r *race, failed []error) error {
+func (res *Tuned) judge(by *TuneOptions, r *race, failed []error) error {
 	n := len(res.Tried)
 	whole := make([]bool, n)
 	for _, i := range r.alive {
@@ -356,7 +397,6 @@ func (res *Tuned) judge(r *race, failed []error) error {
 	for i := range res.Order {
 		res.Order[i] = i
 	}
-	share := func(i int) float64 { return float64(r.errors[i]) / float64(max(1, r.seen[i])) }
 	slices.SortStableFunc(res.Order, func(a, b int) int {
 		switch {
 		case whole[a] != whole[b]:
@@ -366,12 +406,8 @@ func (res *Tuned) judge(r *race, failed []error) error {
 			return 1
 		case r.seen[a] != r.seen[b]: // that came further
 			return int(min(1, max(-1, r.seen[b]-r.seen[a])))
-		case share(a) < share(b):
-			return -1
-		case share(a) > share(b):
-			return 1
 		}
-		return 0
+		return cmp.Compare(r.mean(a), r.mean(b))
 	})
 	res.Best = res.Order[0]
 	if !whole[res.Best] {
@@ -381,16 +417,22 @@ func (res *Tuned) judge(r *race, failed []error) error {
 	var p []float64
 	for i := range n {
 		if i != res.Best {
-			p = append(p, r.split(i, res.Best).P())
+			_, _, one := r.differ(i, res.Best)
+			p = append(p, one)
 		}
 	}
 	p = slices.Insert(stat.Holm(p), res.Best, 1)
 	for i := range n {
 		t := &res.Tried[i]
-		t.Examples, t.Errors, t.Error, t.P = r.seen[i], r.errors[i], share(i), p[i]
+		t.Examples, t.Errors, t.P = r.seen[i], r.errors[i], p[i]
+		t.Error = float64(r.errors[i]) / float64(max(1, r.seen[i]))
+		if by.Score != "" {
+			v := aLoss(by.Score, r.mean(i))
+			t.Score = &v
+		}
 		t.Dropped = !slices.Contains(r.alive, i)
-		if s := r.split(i, res.Best); i != res.Best && s.N > 0 {
-			t.Behind, t.PM = s.Difference()
+		if i != res.Best {
+			t.Behind, t.PM, _ = r.differ(i, res.Best)
 		}
 		if failed != nil && failed[i] != nil {
 			t.Failed = failed[i].Error()
@@ -433,6 +475,9 @@ func (t *TuneOptions) tell(r *race, c *clock, share float64, examples int64) {
 	}
 	s := TuneStatus{Examples: examples, Share: share, Alive: len(r.alive), Leader: r.leader()}
 	s.Error = float64(r.errors[s.Leader]) / float64(max(1, r.seen[s.Leader]))
+	if t.Score != "" {
+		s.Score = aLoss(t.Score, r.mean(s.Leader))
+	}
 	s.Elapsed, s.Left = c.left(share)
 	t.Watch(s)
 }

@@ -40,16 +40,20 @@ func found(info dataset.Info) Found { return Found{info.Dim, info.Classes, info.
 
 // What a log has: a letter, and
 //
-//	w  n, and a word a setting that is left: bits of the n examples that it got wrong
+//	w  n, and a word a setting that is left: bits of the n examples that it got wrong; where they
+//	   are judged by losses, n of them each behind the words
+//	f  what a fold came to for each setting that is left, where they are judged by that
 //	l  there is a look of the race here
 //	o  a setting is out from here on: its number, the length of why, and why
 //	b  likewise, it can't be saved, as it stands; no text: it can
 //	r  all that came before is void: the examples are begun again
 //	e  the end: the fingerprint of the examples
 //
-// Numbers are varints, words and the fingerprint of eight bytes, little-endian.
+// Numbers are varints, words, losses, what folds came to and the fingerprint of eight bytes,
+// little-endian.
 const (
 	logWords   = 'w'
+	logFold    = 'f'
 	logLook    = 'l'
 	logOut     = 'o'
 	logBroken  = 'b'
@@ -77,14 +81,39 @@ func (l *tuneLog) begin() {
 	l.began, l.sum = true, 0
 }
 
-// add says what the settings that are left got wrong of n examples.
-func (l *tuneLog) add(alive []int, wrong []uint64, n int) {
+// add says what the settings that are left got wrong of n examples, and what these cost them where
+// that is judged.
+func (l *tuneLog) add(alive []int, wrong []uint64, losses [][]float64, n int) {
 	if l == nil {
 		return
 	}
 	l.buf = append(l.buf[:0], logWords, byte(n))
 	for _, i := range alive {
 		l.buf = binary.LittleEndian.AppendUint64(l.buf, wrong[i])
+	}
+	for _, i := range alive {
+		if losses != nil {
+			l.numbers(losses[i][:n])
+		}
+	}
+	l.out.Write(l.buf)
+}
+
+// numbers puts numbers behind what is to be written.
+func (l *tuneLog) numbers(values []float64) {
+	for _, v := range values {
+		l.buf = binary.LittleEndian.AppendUint64(l.buf, math.Float64bits(v))
+	}
+}
+
+// fold says what a fold came to for the settings that are left.
+func (l *tuneLog) fold(alive []int, values []float64) {
+	if l == nil {
+		return
+	}
+	l.buf = append(l.buf[:0], logFold)
+	for _, i := range alive {
+		l.numbers(values[i : i+1])
 	}
 	l.out.Write(l.buf)
 }
@@ -132,8 +161,8 @@ func (l *tuneLog) end() error {
 
 // RunTunePart is Tune of some of the settings, those of the numbers only, which ascend; the others
 // are some other process's. None of them is dropped, and what JoinTune needs to know of each
-// example is written to log: a bit a setting. Models are not written. Errors are those of Tune; a
-// setting that can't go on is in the log, too.
+// example is written to log: a bit a setting, and eight bytes where its loss is judged. Models are
+// not written. Errors are those of Tune; a setting that can't go on is in the log, too.
 func RunTunePart(ctx context.Context, settings []Options, t TuneOptions, only []int,
 	log io.Writer, env Env) (*TunePart, error) {
 	for k, i := range only {
@@ -170,7 +199,7 @@ func JoinTune(ctx context.Context, settings []Options, t TuneOptions, parts []Tu
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	j := &tuneJoin{alpha: t.Alpha, folds: t.By == ByFolds, n: len(settings)}
+	j := &tuneJoin{alpha: t.Alpha, folds: t.By == ByFolds, n: len(settings), by: t}
 	if err := j.take(parts); err != nil {
 		return nil, err
 	}
@@ -186,12 +215,12 @@ func JoinTune(ctx context.Context, settings []Options, t TuneOptions, parts []Tu
 	res := &j.res
 	if j.folds {
 		for i := range res.Tried {
-			res.Tried[i].CV.sum()
+			res.Tried[i].CV.sum(t.Score)
 		}
-		if err := res.judge(j.race, nil); err != nil {
+		if err := res.judge(&t, j.race, nil); err != nil {
 			return nil, err
 		}
-	} else if err := res.judge(j.race, j.failed); err != nil {
+	} else if err := res.judge(&t, j.race, j.failed); err != nil {
 		return nil, err
 	}
 	f := j.info[res.Best]
@@ -208,7 +237,10 @@ type tuneJoin struct {
 	folds  bool
 	logs   []*tuneReader
 	race   *race
+	by     TuneOptions
 	wrong  []uint64
+	lost   [][]float64 // nil where no losses are judged
+	values []float64   // of a fold
 	failed []error
 	last   error
 	gone   []bool // dropped, or out
@@ -270,6 +302,13 @@ func (j *tuneJoin) take(parts []TunePart) error {
 // begin is where the examples begin.
 func (j *tuneJoin) begin() {
 	j.race, j.wrong, j.looks = newRace(j.n), make([]uint64, j.n), 0
+	j.race.judge(j.by.Score, j.by.foldsJudged())
+	if j.values = make([]float64, j.n); j.race.losing() {
+		j.lost = make([][]float64, j.n)
+		for i := range j.lost {
+			j.lost[i] = make([]float64, 64)
+		}
+	}
 	j.failed, j.gone = make([]error, j.n), make([]bool, j.n)
 }
 
@@ -300,7 +339,9 @@ func (j *tuneJoin) step() (done bool, err error) {
 	}
 	switch kind {
 	case logWords:
-		j.race.add(j.wrong, n)
+		j.race.add(j.wrong, j.lost, n)
+	case logFold:
+		j.race.fold(j.values)
 	case logLook:
 		j.looks++
 		for _, i := range j.race.look(j.alpha) {
@@ -346,7 +387,23 @@ func (j *tuneJoin) next(r *tuneReader) (kind byte, n int, err error) {
 					j.wrong[i], err = r.word()
 				}
 			}
+			for _, i := range r.alive {
+				if err == nil && j.lost != nil {
+					err = r.numbers(j.lost[i][:n])
+				}
+			}
 			return kind, int(n), torn(err)
+		case logFold:
+			if j.race.folds == 0 {
+				return 0, 0, fmt.Errorf("what a fold came to, which is not judged: %w",
+					learner.ErrTrace)
+			}
+			for _, i := range r.alive {
+				if err == nil {
+					err = r.numbers(j.values[i : i+1])
+				}
+			}
+			return kind, 0, torn(err)
 		case logLook, logRestart:
 			return kind, 0, nil
 		case logEnd:
@@ -410,6 +467,20 @@ func (r *tuneReader) word() (uint64, error) {
 	var b [8]byte
 	_, err := io.ReadFull(r.in, b[:])
 	return binary.LittleEndian.Uint64(b[:]), err
+}
+
+// numbers reads numbers that are finite.
+func (r *tuneReader) numbers(to []float64) error {
+	for i := range to {
+		w, err := r.word()
+		if err != nil {
+			return err
+		}
+		if to[i] = math.Float64frombits(w); to[i]-to[i] != 0 {
+			return fmt.Errorf("%v is no loss: %w", to[i], learner.ErrTrace)
+		}
+	}
+	return nil
 }
 
 // torn is the error of a log that ends early.

@@ -21,7 +21,8 @@ import (
 type compareReport struct {
 	Schema   string           `json:"schema"`
 	Examples int64            `json:"examples"`
-	Compared []comparedReport `json:"compared"` // in the order given
+	Metric   string           `json:"metric,omitempty"` // that is compared; "": errors
+	Compared []comparedReport `json:"compared"`         // in the order given
 	Pairs    []pairReport     `json:"pairs"`
 	CochranQ *float64         `json:"cochran_q"` // null of two
 	CochranP *float64         `json:"cochran_p"`
@@ -50,6 +51,7 @@ type pairReport struct {
 type comparer struct {
 	*trainer
 	specs []string
+	score scoreFlag
 }
 
 func newCompareCmd() *cobra.Command {
@@ -69,8 +71,12 @@ The examples are read once, so a stream will do. Two are compared on the example
 got wrong (McNemar's test), and over batches of examples that follow
 each other (Student's paired test), since errors of neighbours in a stream are not independent; the
 verdict goes by the larger of the two probabilities, for all pairs
-together (Holm), at a level of 0.05. Of three and more there is Cochran's Q, too.`,
+together (Holm), at a level of 0.05. Of three and more there is Cochran's Q, too.
+
+--score log-loss or brier compares what the probabilities of the labels that came cost: by Student's
+paired test of the differences in each example in the place of McNemar's, and over batches.`,
 		Example: `  halfspace compare old.model new.model test.svm
+  halfspace compare --score log-loss old.model new.model test.svm
   halfspace compare -a "pa --C 1" -a "pa --C 0.01" -a "obpm --tau 0.1" a9a
   halfspace compare -a "pa --scale std" -a "pa --precision f64" a9a
   zcat stream.gz | halfspace compare -a arow -a "adf --covariance diagonal" -`,
@@ -79,6 +85,8 @@ together (Holm), at a level of 0.05. Of three and more there is Cochran's Q, too
 	}
 	cmd.Flags().StringArrayVarP(&c.specs, "spec", "a", nil, "a learner with flags, as "+
 		"`\"NAME --FLAG VALUE\"`; twice or more")
+	c.score.flag(cmd.Flags(), "what is compared", training.ScoreError, training.ScoreLogLoss,
+		training.ScoreBrier)
 	c.trainer = studyFlags(cmd, notCompared)
 	return cmd
 }
@@ -123,9 +131,11 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	progress := c.newStudyProgress()
+	contest.Score = c.score.name()
+	progress := c.newStudyProgress(contest.Score)
 	contest.Watch = func(s training.TuneStatus) {
-		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Elapsed, s.Left)
+		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Score, s.Elapsed,
+			s.Left)
 	}
 	res, err := training.Compare(cmd.Context(), contest, c.studyEnv())
 	progress.end()
@@ -180,7 +190,7 @@ func isModel(name string) bool {
 func (c *comparer) settings(fs *pflag.FlagSet, args []string) (list []training.Options, err error) {
 	var common []string
 	fs.Visit(func(f *pflag.Flag) {
-		if f.Name != "spec" && !slices.Contains(notRepeated, f.Name) {
+		if f.Name != "spec" && f.Name != "score" && !slices.Contains(notRepeated, f.Name) {
 			for _, value := range texts(f) {
 				common = append(common, "--"+f.Name+"="+value)
 			}
@@ -231,7 +241,8 @@ func (c *comparer) models(fs *pflag.FlagSet, contest *training.Contest, names,
 	read := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(readFlags).flags(read)
 	fs.Visit(func(f *pflag.Flag) {
-		if read.Lookup(f.Name) == nil && !slices.Contains(notRepeated, f.Name) {
+		if read.Lookup(f.Name) == nil && f.Name != "score" &&
+			!slices.Contains(notRepeated, f.Name) {
 			bad = f.Name
 		}
 	})
@@ -255,24 +266,24 @@ func (c *comparer) models(fs *pflag.FlagSet, contest *training.Contest, names,
 
 // report is what came of it.
 func (c *comparer) report(names []string, res *training.Comparison) *compareReport {
-	r := &compareReport{Schema: schema, Examples: res.Examples, Features: res.Info.Dim,
-		Classes: res.Info.Classes, BadRows: res.Info.BadRows, Threads: c.machine.threads,
-		Seconds: totalSeconds{res.Total.Seconds()}, Warnings: c.told}
+	r := &compareReport{Schema: schema, Examples: res.Examples, Metric: c.score.name(),
+		Features: res.Info.Dim, Classes: res.Info.Classes, BadRows: res.Info.BadRows,
+		Threads: c.machine.threads, Seconds: totalSeconds{res.Total.Seconds()}, Warnings: c.told}
 	for i, s := range res.Standings {
 		r.Compared = append(r.Compared, comparedReport{names[i], s})
 	}
 	for _, p := range res.Pairs {
 		r.Pairs = append(r.Pairs, pairReport{[2]string{names[p.First], names[p.Second]}, p})
 	}
-	if len(res.Standings) > 2 && len(res.Pairs) > 1 {
+	if len(res.Standings) > 2 && len(res.Pairs) > 1 && r.Metric == "" {
 		r.CochranQ, r.CochranP = &res.Q, &res.P
 	}
-	r.Verdict = verdict(names, res)
+	r.Verdict = verdict(names, res, r.Metric)
 	return r
 }
 
 // verdict says who is better than all others, if anybody is, and else who may be.
-func verdict(names []string, res *training.Comparison) string {
+func verdict(names []string, res *training.Comparison, score string) string {
 	best := res.Order[0]
 	var beaten, open []training.Pair
 	for _, p := range res.Pairs {
@@ -286,6 +297,10 @@ func verdict(names []string, res *training.Comparison) string {
 		}
 	}
 	points := func(p training.Pair) string {
+		if !inPercent(score) {
+			return fmt.Sprintf("%.3g ± %.2g in %s (p = %s)", max(p.Difference, -p.Difference),
+				p.PM, scoreName(score), shortP(p.P))
+		}
 		return fmt.Sprintf("%.3g ± %.2g points (p = %s)", 100*max(p.Difference, -p.Difference),
 			100*p.PM, shortP(p.P))
 	}
@@ -310,7 +325,11 @@ func verdict(names []string, res *training.Comparison) string {
 	for _, p := range open {
 		rest = append(rest, names[p.First+p.Second-best])
 	}
-	return fmt.Sprintf("undecided: %s has the fewest errors, and so may %s", names[best],
+	what := "fewest errors"
+	if score != "" {
+		what = "least " + scoreName(score)
+	}
+	return fmt.Sprintf("undecided: %s has the %s, and so may %s", names[best], what,
 		strings.Join(rest, ", "))
 }
 
@@ -325,24 +344,45 @@ func (c *comparer) print(r *compareReport, res *training.Comparison) error {
 	for _, p := range r.Pairs {
 		width = max(width, utf8.RuneCountInString(pair(p)))
 	}
-	fmt.Fprintf(&b, "%-*s %9s %8s %9s\n", width, "", "error %", "±", "errors")
+	scored := r.Metric != ""
+	head, test := "", "McNemar"
+	if scored {
+		head, test = fmt.Sprintf(" %10s %8s", scoreColumn(r.Metric), "±"), "examples t"
+	}
+	fmt.Fprintf(&b, "%-*s %9s %8s %9s%s\n", width, "", "error %", "±", "errors", head)
 	for _, i := range res.Order {
 		x := r.Compared[i]
 		if x.Failed != "" {
 			fmt.Fprintf(&b, "%-*s failed: %s\n", width, x.Name, failedText(x.Failed))
 			continue
 		}
-		fmt.Fprintf(&b, "%-*s %9.3f %8.3f %9d\n", width, x.Name, 100*x.Error, 100*x.PM, x.Errors)
+		score := ""
+		if scored {
+			score = fmt.Sprintf(" %10s %8s", shownScore(r.Metric, *x.Score),
+				shownScore(r.Metric, *x.ScorePM))
+		}
+		fmt.Fprintf(&b, "%-*s %9.3f %8.3f %9d%s\n", width, x.Name, 100*x.Error, 100*x.PM,
+			x.Errors, score)
 	}
-	fmt.Fprintf(&b, "\n%-*s %9s %8s %17s %9s %9s %9s\n", width, "pair", "points", "±",
-		"wrong alone", "McNemar", "paired t", "p")
+	unit := "points"
+	if scored {
+		unit = scoreColumn(r.Metric)
+	}
+	wide := len(test) // of the name of a test
+	fmt.Fprintf(&b, "\n%-*s %9s %8s %17s %*s %9s %9s\n", width, "pair", unit, "±",
+		"wrong alone", max(9, wide), test, "paired t", "p")
 	for _, p := range r.Pairs {
 		t := "-"
 		if p.Batches > 0 {
 			t = shortP(p.PairedT)
 		}
-		fmt.Fprintf(&b, "%-*s %9.3f %8.3f %17s %9s %9s %9s\n", width, pair(p), 100*p.Difference,
-			100*p.PM, fmt.Sprintf("%d : %d", p.FirstAlone, p.SecondAlone), shortP(p.McNemar), t,
+		each := p.McNemar
+		if p.ExamplesT != nil {
+			each = *p.ExamplesT
+		}
+		fmt.Fprintf(&b, "%-*s %9s %8s %17s %*s %9s %9s\n", width, pair(p),
+			shownScore(r.Metric, p.Difference), shownScore(r.Metric, p.PM),
+			fmt.Sprintf("%d : %d", p.FirstAlone, p.SecondAlone), max(9, wide), shortP(each), t,
 			shortP(p.P))
 	}
 	b.WriteString("\n")

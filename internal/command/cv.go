@@ -68,6 +68,7 @@ func (f *foldFlags) options(cmd *cobra.Command) (training.Folds, error) {
 
 func newCVCmd() *cobra.Command {
 	var folds foldFlags
+	var score scoreFlag
 	cmd := &cobra.Command{
 		Use:   "cv [flags] FILE...",
 		Short: "Estimate the error of a learner by cross-validation",
@@ -83,13 +84,21 @@ data, or --until-converged needs it.
 The error is the mean over the folds. They share most of what they are trained on, so that their
 errors are not independent: the interval takes the corrected
 variance of Nadeau and Bengio (2003), which is larger than the one that the folds' scatter seems to
-say. --normalize max divides by the longest example trained on.`,
+say. --normalize max divides by the longest example trained on.
+
+--score estimates another metric beside the error: its value on each fold, mean and interval. What
+each is, halfspace help metrics says; here AUC is exact, and examples count once each, whatever they
+weigh. log-loss and brier are of the learner's probabilities, or of those that --calibrate finds.`,
 		Example: `  halfspace cv -a obpm --epochs 3 --shuffle a9a
-  halfspace cv -a svm --until-converged --folds 10 --repeats 3 --json sonar.csv`,
+  halfspace cv -a svm --until-converged --folds 10 --repeats 3 --json sonar.csv
+  halfspace cv -a obpm --score auc a9a
+  halfspace cv -a pa --score log-loss --calibrate platt a9a`,
 		Annotations: args(useExamples),
 	}
+	score.flag(cmd.Flags(), "estimate this, too (see: halfspace help metrics)",
+		training.Scores()...)
 	folds.flags(cmd, "")
-	t := studyFlags(cmd, nil)
+	t := studyFlags(cmd, nil, "calibrate")
 	mixed(cmd, "")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f, err := folds.options(cmd)
@@ -99,12 +108,16 @@ say. --normalize max divides by the longest example trained on.`,
 		if err := t.begin(cmd, args); err != nil {
 			return err
 		}
+		if err := score.calibrates(cmd.Flags()); err != nil {
+			return err
+		}
+		f.Score = score.name()
 		t.mixesFolds(cmd.Flags())
-		progress := t.newStudyProgress()
+		progress := t.newStudyProgress(f.Score)
 		res, err := training.CrossValidate(cmd.Context(), t.o, f, t.studyEnv(),
 			func(s training.FoldStatus) {
 				progress.show(int64(s.Done), "folds", float64(s.Done)/float64(s.Total), 0,
-					s.Error, s.Elapsed, s.Left)
+					s.Error, s.Score, s.Elapsed, s.Left)
 			})
 		progress.end()
 		if err != nil {
@@ -129,12 +142,19 @@ say. --normalize max divides by the longest example trained on.`,
 // printCV prints a line for each fold, and the summary.
 func (t *trainer) printCV(r *cvReport) error {
 	w := stdout(t.cmd)
-	fmt.Fprintf(w, "%6s %5s %9s %9s %9s %9s\n", "repeat", "fold", "trained", "tested", "errors",
-		"error %")
-	open := 0
+	head, open := "", 0
+	if r.Metric != "" {
+		head = fmt.Sprintf(" %10s", scoreColumn(r.Metric))
+	}
+	fmt.Fprintf(w, "%6s %5s %9s %9s %9s %9s%s\n", "repeat", "fold", "trained", "tested", "errors",
+		"error %", head)
 	for _, f := range r.Folds {
-		fmt.Fprintf(w, "%6d %5d %9d %9d %9d %9.3f\n", f.Repeat, f.Fold, f.Train, f.Test, f.Errors,
-			100*f.Error)
+		score := ""
+		if f.Score != nil {
+			score = fmt.Sprintf(" %10s", shownScore(r.Metric, *f.Score))
+		}
+		fmt.Fprintf(w, "%6d %5d %9d %9d %9d %9.3f%s\n", f.Repeat, f.Fold, f.Train, f.Test,
+			f.Errors, 100*f.Error, score)
 		if t.o.UntilConverged && !f.Converged {
 			open++
 		}
@@ -156,6 +176,10 @@ func (t *trainer) printCV(r *cvReport) error {
 	rows.add("folds", "%d, drawn from seed %d; %s", folds(r.Folds), r.Seed, way)
 	rows.add("error", "%.3f ± %.3f %% (95 %%, corrected for folds that share what they are "+
 		"trained on)", 100*r.Error, 100*r.PM)
+	if r.Score != nil {
+		rows.add(scoreName(r.Metric), "%s ± %s%s", shownScore(r.Metric, *r.Score),
+			shownScore(r.Metric, *r.ScorePM), percentSign(r.Metric))
+	}
 	if open > 0 {
 		rows.add("converged", "not in %s of %d: raise --max-updates", plural(open, "fold"),
 			len(r.Folds))

@@ -92,16 +92,17 @@ func (t *trainer) studyError(err error) error {
 
 // studyProgress shows how far a study is.
 type studyProgress struct {
-	w    io.Writer
-	mode string
-	bar  bar
-	next float64 // share at which the next line is due
-	last time.Duration
+	w     io.Writer
+	mode  string
+	score string // what is judged; "": errors
+	bar   bar
+	next  float64 // share at which the next line is due
+	last  time.Duration
 }
 
-// newStudyProgress is that of the flag --progress.
-func (t *trainer) newStudyProgress() *studyProgress {
-	p := &studyProgress{w: t.cmd.ErrOrStderr(), mode: t.output.progress.value}
+// newStudyProgress is that of the flag --progress, of a study that judges by a score.
+func (t *trainer) newStudyProgress(score string) *studyProgress {
+	p := &studyProgress{w: t.cmd.ErrOrStderr(), mode: t.output.progress.value, score: score}
 	switch {
 	case t.output.quiet:
 		p.mode = "none"
@@ -122,15 +123,20 @@ type studyLine struct {
 	Share    *float64 `json:"share"` // of all the work; null where it is not known
 	Settings int      `json:"settings"`
 	Error    float64  `json:"error"`
+	Metric   string   `json:"metric,omitempty"`
+	Score    *float64 `json:"score,omitempty"`
 	Seconds  float64  `json:"seconds"`
 	Left     *float64 `json:"seconds_left"`
 }
 
 // show tells how far it is: a bar on terminals, lines at each tenth, or where the share isn't known
-// at each doubling of the time.
-func (p *studyProgress) show(done int64, unit string, share float64, settings int, errors float64,
-	elapsed, left time.Duration) {
+// at each doubling of the time. score is what is judged, where that isn't errors.
+func (p *studyProgress) show(done int64, unit string, share float64, settings int, errors,
+	score float64, elapsed, left time.Duration) {
 	text := fmt.Sprintf("error %.4f", errors)
+	if p.score != "" {
+		text = fmt.Sprintf("%s %.4f", scoreName(p.score), score)
+	}
 	if settings > 0 {
 		text = plural(settings, "setting") + ", best " + text
 	}
@@ -154,6 +160,9 @@ func (p *studyProgress) show(done int64, unit string, share float64, settings in
 	if p.mode == "json" {
 		l := studyLine{Schema: schema, Type: "study", Done: done, Settings: settings,
 			Error: errors, Seconds: elapsed.Seconds()}
+		if p.score != "" {
+			l.Metric, l.Score = p.score, &score
+		}
 		if share > 0 {
 			s := left.Seconds()
 			l.Share, l.Left = &share, &s

@@ -334,6 +334,9 @@ The summary says the error, and what --metrics names: --metrics auc,f1. What wou
 is 0, as in scikit-learn. Weights of examples count. --json has all that was measured: metrics,
 recent, test.metrics. None of it changes what is learned.
 
+cv, tune and compare judge by one of them: --score balanced, f1, auc, log-loss or brier. Weights
+don't count there, and AUC is exact.
+
   --window N  metrics of the last N examples, too, in 56 bytes for each
   --fading A  metrics in which each example weighs A times what the next one does, too: about the
               last 1/(1-A) count

@@ -27,8 +27,10 @@ type tuneReport struct {
 	Best     map[string]string `json:"best"`    // values of the axes
 	Command  string            `json:"command"` // that trains it
 	Error    float64           `json:"error"`
-	Examples int64             `json:"examples"` // that the best was judged on
-	Settings []triedReport     `json:"settings"` // the best first
+	Metric   string            `json:"metric,omitempty"` // by which it is the best; "": error
+	Score    *float64          `json:"score,omitempty"`  // what that came to
+	Examples int64             `json:"examples"`         // that the best was judged on
+	Settings []triedReport     `json:"settings"`         // the best first
 	Features int               `json:"features"`
 	Classes  []string          `json:"classes"` // null where there are two
 	BadRows  int               `json:"bad_rows"`
@@ -53,6 +55,7 @@ type tuner struct {
 	grid, ranges []string
 	random       int
 	by           choice
+	score        scoreFlag
 	alpha        float64
 	folds        foldFlags
 	mixed        bool // the folds are shuffled though no flag says so
@@ -91,6 +94,11 @@ An axis is a setting of the learner or one of ` + strings.Join(otherAxes, ", ") 
 any, a short list is tried that the learner's settings bring, on features as they are and of
 length 1.
 
+The best makes the fewest errors, or has the best --score. log-loss and brier, of the learner's
+probabilities, go with both ways of judging, and with --by cv --calibrate finds probabilities for
+learners without. balanced, f1 and auc are no means over the examples, so that in one pass no test
+can tell a difference from chance: they need --by cv. Examples count once each.
+
 By progressive, one pass is made in which all settings learn side by side, each example predicted
 before it is learned: it works on streams and stdin, which an interrupt may end. By cv each setting
 is judged by cross-validation, as cv does, which learners of whole data sets need;
@@ -99,13 +107,17 @@ is judged by cross-validation, as cv does, which learners of whole data sets nee
 Settings that are worse by a paired test leave early, so that most of the time goes to the good
 ones: those that McNemar's test finds worse than the best so far,
 at --level for all of them together (Holm). Looks are at 256 examples, 384, 512, 768, ..., or after
-each fold. --level 0 keeps all.
+each fold. --level 0 keeps all. Of log-loss and brier in one pass the test is Student's, of the
+differences in each example. By cv it is, of any --score, that of the differences in each fold, with
+cv's correction, from the third fold on.
 
 With -m the model of the best is written, to the byte the one that the printed command writes.`,
 		Example: `  halfspace tune -a obpm --grid tau=.05,.1,.3 --grid normalize=none,unit -m best.model a9a
   halfspace tune -a pa --random 16 --range C=1e-3:1e3:log --seed 7 a9a
   zcat stream.gz | halfspace tune -a arow -m best.model -
-  halfspace tune -a svm --until-converged --by cv --grid C=.01,.1,1,10 sonar.csv`,
+  halfspace tune -a svm --until-converged --by cv --grid C=.01,.1,1,10 sonar.csv
+  halfspace tune -a obpm --score log-loss --grid tau=.05,.1,.3 a9a
+  halfspace tune -a obpm --by cv --score auc --grid tau=.05,.1,.3 a9a`,
 		Annotations: args(useExamples),
 		RunE:        func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
 	}
@@ -115,10 +127,11 @@ With -m the model of the best is written, to the byte the one that the printed c
 		"or :int behind it by powers or whole numbers; may be given again")
 	fs.IntVar(&t.random, "random", 0, "draw so many settings, by --seed, instead of all of a grid")
 	choose(fs, &t.by, "by", "what settings are judged by", training.Progressive, training.ByFolds)
+	t.score.flag(fs, "what is judged; balanced, f1 and auc need --by cv", training.Scores()...)
 	fs.Float64Var(&t.alpha, "level", training.DefaultAlpha, "level of the tests by which settings "+
 		"leave early; 0 keeps all")
 	t.folds.flags(cmd, "with --by cv: ")
-	t.trainer = studyFlags(cmd, nil, "model")
+	t.trainer = studyFlags(cmd, nil, "model", "calibrate")
 	mixed(cmd, "with --by cv ")
 	if elsewhere != nil {
 		t.away.workersFlags(fs, "--workers", "deal the settings out over so many workers; any "+
@@ -144,6 +157,9 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 		return usage("0.05 is usual; 0 keeps all settings.", "%s %v: want 0 to below 1",
 			given(fs, "level"), t.alpha)
 	}
+	if err := t.score.calibrates(fs); err != nil {
+		return err
+	}
 	if err := t.begin(cmd, args); err != nil {
 		return err
 	}
@@ -161,7 +177,8 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 	if elsewhere != nil && (fs.Changed("workers") || fs.Changed("state")) {
 		tune = t.tuneElsewhere
 	}
-	res, err := tune(settings, training.TuneOptions{By: t.by.value, Alpha: t.alpha, Folds: folds})
+	res, err := tune(settings, training.TuneOptions{By: t.by.value, Score: t.score.name(),
+		Alpha: t.alpha, Folds: folds})
 	if res == nil {
 		return err
 	}
@@ -186,9 +203,10 @@ func (t *tuner) show(r *tuneReport) error {
 // tune tries the settings here.
 func (t *tuner) tune(settings []training.Options, o training.TuneOptions) (*training.Tuned,
 	error) {
-	progress := t.newStudyProgress()
+	progress := t.newStudyProgress(o.Score)
 	o.Watch = func(s training.TuneStatus) {
-		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Elapsed, s.Left)
+		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Score, s.Elapsed,
+			s.Left)
 	}
 	res, err := training.Tune(t.cmd.Context(), settings, o, t.studyEnv())
 	progress.end()
@@ -416,7 +434,8 @@ func (t *tuner) setting(i int) map[string]string {
 func (t *tuner) report(settings []training.Options, res *training.Tuned,
 	args []string) *tuneReport {
 	r := &tuneReport{Schema: schema, By: t.by.value, Alpha: t.alpha, Seed: t.seed,
-		Best: t.setting(res.Best), Error: res.Tried[res.Best].Error, Examples: res.Examples,
+		Best: t.setting(res.Best), Error: res.Tried[res.Best].Error, Metric: t.score.name(),
+		Score: res.Tried[res.Best].Score, Examples: res.Examples,
 		Features: res.Info.Dim, Classes: res.Info.Classes, BadRows: res.Info.BadRows,
 		Threads: t.machine.threads, Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
 	var also [][2]string
@@ -425,6 +444,9 @@ func (t *tuner) report(settings []training.Options, res *training.Tuned,
 	}
 	if t.mixed {
 		also = append(also, [2]string{"shuffle", "true"})
+	}
+	if t.o.Calibrate != "" {
+		also = append(also, [2]string{"calibrate", t.o.Calibrate})
 	}
 	if t.o.Model != "" {
 		also = append(also, [2]string{"model", t.o.Model})
@@ -453,19 +475,30 @@ func (t *tuner) print(r *tuneReport) error {
 		widths = append(widths, n)
 		fmt.Fprintf(&b, "%-*s  ", n, a.flag)
 	}
-	fmt.Fprintf(&b, "%9s %10s  %s\n", "error %", "examples", "behind the best, in points")
+	head, unit := "", "points"
+	if r.Metric != "" {
+		head = fmt.Sprintf(" %10s", scoreColumn(r.Metric))
+	}
+	if !inPercent(r.Metric) {
+		unit = scoreName(r.Metric)
+	}
+	fmt.Fprintf(&b, "%9s%s %10s  %s\n", "error %", head, "examples", "behind the best, in "+unit)
 	for k, s := range r.Settings {
 		for i, a := range t.axes {
 			fmt.Fprintf(&b, "%-*s  ", widths[i], s.Setting[a.flag])
 		}
-		fmt.Fprintf(&b, "%9.3f %10d  ", 100*s.Error, s.Examples)
+		score := ""
+		if s.Score != nil {
+			score = fmt.Sprintf(" %10s", shownScore(r.Metric, *s.Score))
+		}
+		fmt.Fprintf(&b, "%9.3f%s %10d  ", 100*s.Error, score, s.Examples)
 		switch {
 		case s.Failed != "":
 			b.WriteString("failed: " + failedText(s.Failed))
 		case k == 0:
 			b.WriteString("best")
 		default:
-			fmt.Fprintf(&b, "%.3f ± %.3f", 100*s.Behind, 100*s.PM)
+			fmt.Fprintf(&b, "%s ± %s", shownScore(r.Metric, s.Behind), shownScore(r.Metric, s.PM))
 			if s.Dropped {
 				b.WriteString(", dropped")
 			} else {
@@ -483,8 +516,16 @@ func (t *tuner) print(r *tuneReport) error {
 	if r.By == training.ByFolds {
 		what = "by cross-validation"
 	}
-	rows.add("error", "%.3f %% %s; of the best of %s it is on the low side", 100*r.Error, what,
-		plural(len(r.Settings), "setting"))
+	value, side := 100*r.Error, "low"
+	name, text := training.ScoreError, fmt.Sprintf("%.3f %%", value)
+	if r.Score != nil {
+		name, text = scoreName(r.Metric), shownScore(r.Metric, *r.Score)+percentSign(r.Metric)
+	}
+	if training.LargerIsBetter(r.Metric) {
+		side = "high"
+	}
+	rows.add(name, "%s %s; of the best of %s it is on the %s side", text, what,
+		plural(len(r.Settings), "setting"), side)
 	rows.add("command", "%s", r.Command)
 	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, plural(r.Threads, "thread"))
 	if r.Model != nil {

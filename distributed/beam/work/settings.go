@@ -27,6 +27,7 @@ func settings() Way {
 type tuning struct {
 	Settings []run          `json:"settings"`
 	By       string         `json:"by"`
+	Score    string         `json:"score,omitempty"`
 	Alpha    float64        `json:"alpha"`
 	Folds    training.Folds `json:"folds"`
 	Only     []int          `json:"only,omitempty"` // of a part
@@ -60,7 +61,7 @@ var errNoSettings = errors.New("no settings")
 // cutTuneFiles is CutTune of these files.
 func cutTuneFiles(state string, n int, list []training.Options, t training.TuneOptions,
 	files []Object) (*Job, error) {
-	do := tuning{By: t.By, Alpha: t.Alpha, Folds: t.Folds}
+	do := tuning{By: t.By, Score: t.Score, Alpha: t.Alpha, Folds: t.Folds}
 	for _, o := range list {
 		o.Threads, o.MemBudget, o.CheckpointEvery, o.Model = 0, 0, "", ""
 		o.Files = namesOf(files)
@@ -89,7 +90,7 @@ func cutTuneFiles(state string, n int, list []training.Options, t training.TuneO
 
 // options are those of the settings, and how they are compared.
 func (d *tuning) options(with Plain) ([]training.Options, training.TuneOptions, error) {
-	t := training.TuneOptions{By: d.By, Alpha: d.Alpha, Folds: d.Folds}
+	t := training.TuneOptions{By: d.By, Score: d.Score, Alpha: d.Alpha, Folds: d.Folds}
 	var list []training.Options
 	for _, r := range d.Settings {
 		o, err := r.options()

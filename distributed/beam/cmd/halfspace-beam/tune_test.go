@@ -30,6 +30,10 @@ func TestOneTable(t *testing.T) {
 			"--members 20 --grid tau=.05,.3 --grid seed=1,2,3 --level 0 --json"},
 		{"folds", 9, []int{2, 8}, [][]string{nil, nil},
 			"-a pa --by cv --folds 4 --level .2 --random 9 --range C=1e-4:100:log"},
+		{"losses", 4, []int{2}, [][]string{nil},
+			"--members 20 --grid tau=.01,.05,.3,.9 --score log-loss"},
+		{"calibrated", 3, []int{2}, [][]string{nil},
+			"-a pa --by cv --grid C=.001,.1,10 --score brier --calibrate platt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

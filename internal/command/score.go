@@ -1,0 +1,85 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// scoreFlag is what a study judges by.
+type scoreFlag struct{ choice }
+
+// flag adds it, with such scores beside error.
+func (s *scoreFlag) flag(fs *pflag.FlagSet, help string, scores ...string) {
+	choose(fs, &s.choice, "score", help, scores...)
+}
+
+// name is the score; "" where errors are judged, as without the flag.
+func (s *scoreFlag) name() string {
+	if s.value == training.ScoreError {
+		return ""
+	}
+	return s.value
+}
+
+// calibrates refuses --calibrate where nothing that is judged depends on it.
+func (s *scoreFlag) calibrates(fs *pflag.FlagSet) error {
+	switch {
+	case !fs.Changed("calibrate"), s.value == training.ScoreLogLoss,
+		s.value == training.ScoreBrier:
+		return nil
+	}
+	return usage("Add --score log-loss or brier, or leave it out.",
+		"%s has no effect on the %s", given(fs, "calibrate"), scoreName(s.value))
+}
+
+// scoreName is what a score is called in a text.
+func scoreName(score string) string {
+	switch score {
+	case training.ScoreBalanced:
+		return "balanced error"
+	case training.ScoreF1:
+		return "F1"
+	case training.ScoreAUC:
+		return "AUC"
+	case training.ScoreBrier:
+		return "Brier score"
+	case "":
+		return training.ScoreError
+	}
+	return score
+}
+
+// inPercent reports whether a score is shown in percent, and differences in points.
+func inPercent(score string) bool {
+	return score == "" || score == training.ScoreError || score == training.ScoreBalanced
+}
+
+// scoreColumn is what stands above it in a table.
+func scoreColumn(score string) string {
+	switch score {
+	case training.ScoreBalanced:
+		return "balanced %"
+	case training.ScoreBrier:
+		return "Brier"
+	}
+	return scoreName(score)
+}
+
+// shownScore is a value of a score, or a difference of two.
+func shownScore(score string, v float64) string {
+	if inPercent(score) {
+		return fmt.Sprintf("%.3f", 100*v)
+	}
+	return fmt.Sprintf("%.5f", v)
+}
+
+// percentSign stands behind it.
+func percentSign(score string) string {
+	if inPercent(score) {
+		return " %"
+	}
+	return ""
+}
