@@ -38,6 +38,9 @@ func (o *Options) validDrift() error {
 	case o.OnDrift != "" && !slices.Contains(DriftPolicies(), o.OnDrift):
 		return badOption("", "{on_drift} %q: want %s", o.OnDrift,
 			strings.Join(DriftPolicies(), ", "))
+	case o.Drift == eval.DriftBlind && !o.changesOnDrift():
+		return badOption("As {on_drift} "+DriftForget+".", "{drift} %s finds nothing to report: "+
+			"it is for an {on_drift} that is done again and again", eval.DriftBlind)
 	case o.changesOnDrift() && o.UntilConverged:
 		return badOption("Leave one of them out.",
 			"{on_drift} %s and {until_converged} exclude each other", o.OnDrift)
