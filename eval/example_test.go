@@ -68,7 +68,7 @@ func ExampleTest() {
 // A learner of the whole data set passes over it until it has converged.
 func ExampleFit() {
 	l := learner.AsFitter(newLearner("svm"))
-	r := must(eval.Fit(ctx, l, generated("train"), learner.FitOptions{}, nil))
+	r := must(eval.Fit(ctx, l, generated("train"), learner.FitOptions{}, eval.Options{}))
 	fmt.Println(r.Converged, r.Fit.Violators, "violators")
 	// Output:
 	// true 0 violators

@@ -30,7 +30,8 @@ type Standing struct {
 	Waiting int64 `json:"waiting,omitempty"`
 	Apart   int64 `json:"apart,omitempty"`
 
-	// of Fit: the learner itself knows where it was cut, and of the counts there are the updates
+	// of Fit: the learner itself knows where it was cut, and of the counts there are Epochs, the
+	// updates and Count.Examples, which earlier files lack
 	Fit bool `json:"fit,omitempty"`
 
 	Updates  int64 `json:"updates"`
@@ -74,7 +75,7 @@ func (s *Standing) Valid() bool {
 	}
 	switch {
 	case s.Fit:
-		return s.Examples > 0 && s.Epochs == 0 && s.At == 0 && s.Count.Examples == 0
+		return s.Examples > 0 && s.At == 0
 	case s.Examples == 0:
 		return s.Epochs == 0 && s.At == s.Count.Examples+s.Waiting+s.Apart &&
 			s.First == s.Count && s.Begun == 0

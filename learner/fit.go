@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -20,11 +21,11 @@ var ErrFit = errors.New("can't be fitted")
 // examples, and a later Learn should be given such. All is computed in float64, whatever T.
 //
 // When ctx ends, Fit returns the context's cause; learner and FitResult then hold what was done so
-// far. Where ctx or MaxUpdates ended a run with a hard margin, the next Fit over the same examples
-// with the same options goes on at the example where it stopped, to the bit; that is part of the
-// State. Learn, other examples and other options start at the first example, from the present
-// weights. On data that are not separable a run with Delta = 0 ends when FitResult.Bound says that
-// there is no margin worth the name (LeastMargin), or by MaxUpdates or ctx.
+// far. Where ctx or MaxUpdates ended a run, the next Fit over the same examples with the same
+// options goes on at the example where it stopped, to the bit; that is part of the State
+// (Traits.Cut). Learn, other examples and other options start at the first example, from the
+// present weights. On data that are not separable a run with Delta = 0 ends when FitResult.Bound
+// says that there is no margin worth the name (LeastMargin), or by MaxUpdates or ctx.
 type Fitter[T Float] interface {
 	Learner[T]
 	Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error)
@@ -46,8 +47,8 @@ const LeastMargin = 1e-6
 type FitOptions struct {
 	MaxUpdates int64 // of this call; 0 is no limit
 	// Delta > 0 makes the margin soft: example k has one more coordinate of its own, y_k Delta, so
-	// that all are separable. The weights of these coordinates are not part of the learner's state,
-	// so it must be new.
+	// that all are separable. The weights of these coordinates are part of the learner's state only
+	// where the run was cut, so it must be new, or go on there.
 	Delta float64
 	// GramBytes is the memory allowed for the m x m matrix of inner products. With enough of it the
 	// updates work on the m scores: the check of an example is free and an update costs O(m) (and
@@ -64,6 +65,14 @@ type FitOptions struct {
 	// Halving begins with an accuracy delta of 1 and halves it after each pass without updates,
 	// down to the learner's. Aggressive ROMMA and PUMMA take it.
 	Halving bool
+	// Checkpoint, if there, is called on the way, between two examples, with what the call has
+	// done so far: the learner is then as one whose run was cut there, State included. It changes
+	// no result; an error ends the run, cut there. CheckpointEvery and CheckpointAfter say when,
+	// at the earliest: so many examples were looked at since the last one, or so much time has
+	// passed; 0 is never. Learners without Traits.Cut never call it.
+	Checkpoint      func(FitResult) error
+	CheckpointEvery int64
+	CheckpointAfter time.Duration
 	// called each second or so, and after every refresh; may be nil. Changes no result
 	Observe func(FitStatus)
 }
@@ -116,4 +125,7 @@ var (
 	ErrBatch = errors.New("learns from a whole data set only (Fitter.Fit)")
 	// ErrNotSeparable says that a hard margin was wanted and there is none. It is an ErrFit.
 	ErrNotSeparable = fmt.Errorf("classes not separable: %w", ErrFit)
+	// ErrSlacks says that a run with a soft margin was to go on from weights without the slacks'
+	// coordinates: no run of these examples and options was cut there. It is an ErrFit.
+	ErrSlacks = fmt.Errorf("the slacks of a soft margin are not there: %w", ErrFit)
 )

@@ -38,6 +38,9 @@ type Traits struct {
 	// SoftDelta, ActiveSet and Halving say which FitOptions Fit takes: Delta > 0, ActiveSet,
 	// Halving. It refuses the others with ErrConfig.
 	SoftDelta, ActiveSet, Halving bool
+	// Cut: a Fit that is ended on its way leaves in the State where it stood, and another one goes
+	// on there; FitOptions.Checkpoint is called.
+	Cut bool
 	// OwnLimit: without FitOptions.MaxUpdates Fit has a limit of its own, or comes to an end
 	// anyway.
 	OwnLimit bool

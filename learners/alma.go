@@ -146,7 +146,7 @@ func (c *ALMAConfig) Validate() error {
 func (c *ALMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.Norm, t.Members, t.Weights = c.P, c.members(), true
-	t.Whole, t.SoftDelta = c.P == 2, c.P == 2
+	t.Whole, t.SoftDelta, t.Cut = c.P == 2, c.P == 2, c.P == 2
 	return c.traits("alma", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
@@ -400,24 +400,27 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpti
 	if err != nil {
 		return learner.FitResult{}, err
 	}
+	if err := c.Resume(a.Cut); err != nil {
+		return learner.FitResult{}, err
+	}
 	if a.UpdateCount == 0 || a.R == 0 {
 		a.R = math.Sqrt(R2)
 	}
 	R, rule := a.R, &almaFit{k: a.UpdateCount, length: 1 / a.scale}
 	B, C := a.cfg.constants()
 	rule.margin, rule.rate = float64(B*R), C/R
-	c.Resume(a.Cut)
 	c.Begin(rule, false)
-	res, err := c.Run(ctx)
-	a.Cut = c.Cut
-	a.W, a.scale = c.Weights(func(float64) float64 { return 1 / rule.length }), 1
-	a.norm2 = 0
-	for _, v := range a.W {
-		a.norm2 += float64(float64(v) * float64(v))
-	}
-	a.UpdateCount += res.Updates
-	res.Counter = a.UpdateCount + 1
-	return res, err
+	before := a.UpdateCount
+	return c.Run(ctx, func(res *learner.FitResult) {
+		a.Cut = c.Cut
+		a.W, a.scale = c.Weights(func(float64) float64 { return 1 / rule.length }), 1
+		a.norm2 = 0
+		for _, v := range a.W {
+			a.norm2 += float64(float64(v) * float64(v))
+		}
+		a.UpdateCount = before + res.Updates
+		res.Counter = a.UpdateCount + 1
+	})
 }
 
 // almaFit is the marginRule of ALMA: w = a/length, and x/R is learned, so that (2) is w.x/R <=

@@ -233,14 +233,17 @@ func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOp
 	if c.cfg.R == 0 {
 		R = math.Sqrt(R2)
 	}
-	run.Resume(c.Cut)
+	if err := run.Resume(c.Cut); err != nil {
+		return learner.FitResult{}, err
+	}
 	run.Begin(&crammaFit{cfg: &c.cfg, rate: c.eta / R, R: R, t: c.UpdateCount}, c.scale == 0)
-	res, err := run.Run(ctx)
-	c.Cut = run.Cut
-	c.W, c.scale = run.Weights(func(length float64) float64 { return 1 / length }), 1
-	c.UpdateCount += res.Updates
-	res.Counter = c.UpdateCount + 1
-	return res, err
+	before := c.UpdateCount
+	return run.Run(ctx, func(res *learner.FitResult) {
+		c.Cut = run.Cut
+		c.W, c.scale = run.Weights(func(length float64) float64 { return 1 / length }), 1
+		c.UpdateCount = before + res.Updates
+		res.Counter = c.UpdateCount + 1
+	})
 }
 
 // crammaFit is the marginRule of CRAMMA: u = a/|a|.

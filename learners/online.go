@@ -160,7 +160,7 @@ func (c *OnlineConfig) traits(name string, t learner.Traits,
 	if c.Linear() {
 		return t
 	}
-	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
+	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving, t.Cut = false, false, false, false, false
 	t.Norm, t.Remedies, t.Mixes = math.NaN(), nil, false
 	return onlineTraits(name, t, c.kernel(), c.Budget, 1, sized)
 }

@@ -203,7 +203,7 @@ func traitsOver(b learner.Traits, classes int, threads string) learner.Traits {
 	t.Members, t.HardMargin, t.Threads, t.Replaces = nil, nil, threads, 0
 	t.Posterior, t.Dual, t.Biased, t.Origin = false, false, false, false
 	t.Abreast, t.Mixes = false, false
-	t.Soft, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
+	t.Soft, t.SoftDelta, t.ActiveSet, t.Halving, t.Cut = false, false, false, false, false
 	if t.Whole = !b.Stream; b.Stream { // that can both passes as a stream does
 		t.OwnLimit = false
 	}
@@ -539,6 +539,7 @@ func (o *OVR[T]) fit(ctx context.Context, b *engine.Block[T], f learner.FitOptio
 func (o *OVR[T]) fitColumns(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
 	all learner.FitResult, err error) {
 	view, most := b.Slice(0, b.Len()), f.MaxUpdates
+	f.Checkpoint = nil // a column alone is no place to go on at
 	view.Class, view.Y = nil, make([]T, b.Len())
 	all = learner.FitResult{Counter: 1, Converged: true, Margin: math.Inf(1), Bound: math.Inf(1),
 		ScoreSpace: true}

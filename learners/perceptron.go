@@ -208,13 +208,17 @@ func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.F
 	if err != nil {
 		return learner.FitResult{}, err
 	}
-	c.BeginFixed(&margin.FixedMargin{Margin: p.cfg.Margin, Eta: p.cfg.Eta}, p.Cut)
-	res, err := c.Run(ctx)
-	p.Cut = c.Cut
-	p.W = c.Weights(func(float64) float64 { return c.Unit })
-	p.UpdateCount += res.Updates
-	res.Counter = p.UpdateCount + 1
-	return res, err
+	if err := c.BeginFixed(&margin.FixedMargin{Margin: p.cfg.Margin, Eta: p.cfg.Eta},
+		p.Cut); err != nil {
+		return learner.FitResult{}, err
+	}
+	before := p.UpdateCount
+	return c.Run(ctx, func(res *learner.FitResult) {
+		p.Cut = c.Cut
+		p.W = c.Weights(func(float64) float64 { return c.Unit })
+		p.UpdateCount = before + res.Updates
+		res.Counter = p.UpdateCount + 1
+	})
 }
 
 // Score is Learner.Score.

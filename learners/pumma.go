@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -206,7 +207,7 @@ func (c *PUMMAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Whole, t.ActiveSet, t.Halving, t.Biased = true, true, true, true
 	t.Relative, t.Soft, t.SoftBy = c.P == "auto", c.SoftC > 0, "soft-c"
-	t.Weights = c.SoftC > 0
+	t.Weights, t.Cut = c.SoftC > 0, c.Linear() && c.SoftC == 0
 	if p, err := strconv.ParseFloat(c.P, 64); err == nil {
 		t.Norm = p
 	}
@@ -825,11 +826,25 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 		p.Bound = func() float64 { return math.Inf(1) }
 	}
 	p.Resumed = from
+	data := sync.OnceValue(func() uint64 { return learner.Fingerprint(b) })
+	leave := func() {
+		if l.invC == 0 {
+			l.cut = p.CompleteCut(data, known, map[string]float64{"bound2": c.bound2})
+		}
+	}
+	p.Checkpoint = func(r learner.FitResult) error {
+		r.Counter = l.updates + 1
+		leave()
+		err := o.Checkpoint(r)
+		l.cut = nil
+		return err
+	}
+	if l.invC > 0 {
+		o.Checkpoint = nil // slacks are no part of a cut
+	}
 	var r learner.FitResult
 	err := p.Run(ctx, &o, &r)
-	if l.invC == 0 {
-		l.cut = margin.CompleteCut(p.Cut, b, known, map[string]float64{"bound2": c.bound2})
-	}
+	leave()
 	r.Counter = l.updates + 1
 	c.judge(&r)
 	r.Converged = r.Converged && r.Violators == 0 // equal examples of both classes can't be learned

@@ -110,6 +110,7 @@ func (c *RFFConfig) Traits() learner.Traits {
 	t := base.Traits()
 	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving, t.OwnLimit, t.Dual = false, false, false, false,
 		false, false
+	t.Cut = false
 	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
 	t.Members, t.Replaces, t.Mixes = nil, 0, false
 	t.Abreast, t.Run = false, 0

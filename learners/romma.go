@@ -93,7 +93,7 @@ func (c *ROMMAConfig) Validate() error {
 // learned by their rows of its Gram matrix, without a budget.
 func (c *ROMMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
-	t.ActiveSet, t.Halving = true, c.Aggressive
+	t.ActiveSet, t.Halving, t.Cut = true, c.Aggressive, c.Linear()
 	if c.Linear() {
 		t.Members = c.members()
 		return t

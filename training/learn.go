@@ -14,7 +14,7 @@ type LearnOptions struct {
 	eval.Options
 
 	// Fit, if there, has the learner pass over the whole data set until it has converged. Of
-	// Options, Progress is used then.
+	// Options, Progress and Checkpoint with its marks are used then.
 	Fit *learner.FitOptions
 }
 
@@ -34,5 +34,5 @@ func Learn[T engine.Float](ctx context.Context, l learner.Learner[T], src eval.S
 		return eval.Result{}, fmt.Errorf("training: to fit needs a learner that can, and examples "+
 			"in memory: %w", learner.ErrFit)
 	}
-	return eval.Fit(ctx, f, mem, *o.Fit, o.Progress)
+	return eval.Fit(ctx, f, mem, *o.Fit, o.Options)
 }

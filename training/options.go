@@ -850,9 +850,9 @@ func (o *Options) suitsWhole(name string, c learner.Config, t learner.Traits) er
 	case o.Shuffle:
 		return badOption("Leave one of them out.",
 			what+" keeps the order of the data, {shuffle} changes it")
-	case o.From != "":
+	case o.From != "" && !t.Cut:
 		return badOption("Leave out {from}.", what+" starts anew each time")
-	case o.CheckpointEvery != "":
+	case o.CheckpointEvery != "" && !t.Cut:
 		return badOption("Leave out {checkpoint_every}.",
 			what+" has no state to save before its end")
 	}
@@ -878,5 +878,9 @@ func (o *Options) needsWhole(t learner.Traits) bool {
 // whole reports whether the run is one of Fit: on the whole data set, in its order.
 func (o *Options) whole(t learner.Traits) bool {
 	return t.Whole && (o.needsWhole(t) ||
-		o.UntilConverged && !o.Shuffle && o.CheckpointEvery == "")
+		o.UntilConverged && !o.Shuffle && (o.CheckpointEvery == "" || t.Cut && o.ofWhole()))
 }
+
+// ofWhole reports whether something was asked for that only a run of Fit has, so that checkpoints
+// are those of Fit; else they make the run one of eval.Run.
+func (o *Options) ofWhole() bool { return o.ActiveSet || o.Halving || o.SoftDelta > 0 }

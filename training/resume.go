@@ -206,7 +206,7 @@ func (o Options) again(m *model.Model) (Options, error) {
 	r.setFree(o)
 	r.setTallied(o)
 	if o.CheckpointEvery != "" {
-		if r.CheckpointEvery == "" && r.UntilConverged && !r.Shuffle {
+		if r.CheckpointEvery == "" && r.UntilConverged && !r.Shuffle && !r.ofWhole() {
 			return o, badOption("Leave it out.", "{checkpoint_every} %s would change how the run "+
 				"of the model passes over its examples, which has none", o.CheckpointEvery)
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
 )
@@ -117,6 +118,20 @@ func TestResume(t *testing.T) {
 		"epochs":   {Learner: "obpm", Epochs: 3, Shuffle: true, Data: training.Data{Normalize: "max"}},
 		"updates": {Learner: "perceptron", UntilConverged: true, Shuffle: true,
 			MaxUpdates: new(int64(300))},
+		"active set": {Learner: "micra", UntilConverged: true, ActiveSet: true,
+			MaxUpdates: new(int64(500))},
+		"active set, halving": {Learner: "romma", UntilConverged: true, ActiveSet: true,
+			Halving: true, Settings: map[string]any{"aggressive": true, "delta": 0.1},
+			MaxUpdates: new(int64(500)), Calibrate: "platt"},
+		"halving": {Learner: "pumma", UntilConverged: true, Halving: true,
+			MaxUpdates: new(int64(300))},
+		"soft": {Learner: "cramma", UntilConverged: true, SoftDelta: 1,
+			Data: training.Data{Scale: "std"}, MaxUpdates: new(int64(500))},
+		"soft, weighted": {Learner: "perceptron", UntilConverged: true, SoftDelta: 0.5,
+			ClassWeight: "balanced", Settings: map[string]any{"margin": 3},
+			MaxUpdates: new(int64(500))},
+		"soft, active set": {Learner: "micra", UntilConverged: true, SoftDelta: 0.5, ActiveSet: true,
+			MaxUpdates: new(int64(500))},
 		"scaled":                {Learner: "pa", Data: training.Data{Scale: "std", Bias: "append"}},
 		"scaled in memory":      {Learner: "pa", Epochs: 2, Data: training.Data{Scale: "maxabs"}},
 		"scaled from":           {From: from, Data: training.Data{Scale: "std"}},
@@ -182,8 +197,14 @@ func TestResume(t *testing.T) {
 				if a, b := figures(whole), figures(res); a != b || !res.Counts.Resumed {
 					t.Errorf("%s:\n%s\nin one go:\n%s", file, b, a)
 				}
+				end := training.ErrFinished
+				if m, err := model.Load(file); err != nil {
+					t.Fatal(err)
+				} else if learner.WasCut(m.State) {
+					end = training.ErrModel // a cut, to go on with by From
+				}
 				if _, err = training.Run(t.Context(), again,
-					training.Env{}); !errors.Is(err, training.ErrFinished) {
+					training.Env{}); !errors.Is(err, end) {
 					t.Errorf("%s, at its end: %v", file, err)
 				}
 			}

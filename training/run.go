@@ -283,7 +283,7 @@ func (j *Job) Options() Options { return j.o }
 
 // NeedsWhole reports whether the learner must see the data set as a whole: to learn at all, or for
 // the soft margin that was asked for. Then it has nothing to save before its end.
-func (j *Job) NeedsWhole() bool { return j.o.needsWhole(j.traits) }
+func (j *Job) NeedsWhole() bool { return j.o.needsWhole(j.traits) && !j.traits.Cut }
 
 // Seed returns that of all draws.
 func (j *Job) Seed() uint64 { return j.seed }
@@ -685,6 +685,7 @@ func (r *run[T]) how() (LearnOptions, error) {
 	}
 	if j.every > 0 || j.after > 0 { // examples, or time
 		lo.Checkpoint = func(res eval.Result) error {
+			j.countOn(&res)
 			if err := model.Keep(o.Model); err != nil {
 				return wrapped(ErrSave, err)
 			}
@@ -719,22 +720,50 @@ func (r *run[T]) learn() (eval.Result, error) {
 		if mem, ok := r.in.(*eval.Memory[T]); !ok || !eval.Matches(j.at.standing, mem) {
 			return eval.Result{}, j.changed("")
 		}
-		if lo.Continue = nil; lo.MaxUpdates > 0 {
+		if lo.Continue = nil; lo.MaxUpdates > 0 && j.traits.Cut {
 			lo.Fit.MaxUpdates = max(1, lo.MaxUpdates-j.at.standing.Updates)
+		}
+	}
+	if save := lo.Checkpoint; lo.Fit != nil && save != nil {
+		lo.Checkpoint = func(res eval.Result) error {
+			res.Calibration, res.Threshold = found.Calibration, found.Threshold
+			return save(res)
 		}
 	}
 	res, err := Learn(r.work, r.l, r.in, lo)
 	if lo.Fit != nil {
 		res.Calibration, res.Threshold = found.Calibration, found.Threshold
 	}
+	if errors.Is(err, learner.ErrSlacks) {
+		return res, badOption("Go on with the examples and options of a run that was cut, "+
+			"{mem_budget} and {soft_delta} included, or train anew.",
+			"{soft_delta} %v: a soft margin goes on only where its run was cut: %w", j.o.SoftDelta,
+			err)
+	}
 	if err == nil {
 		err = r.joined()
 	}
 	err = j.nowhere(err)
-	if s := res.Standing; s != nil && s.Fit && j.at != nil {
-		s.Updates += j.at.standing.Updates
-	}
+	j.countOn(&res)
 	return res, err
+}
+
+// countOn has what a Fit counted begin where its run did, of one that is gone on with.
+func (j *Job) countOn(res *eval.Result) {
+	if j.at == nil || !j.at.standing.Fit || res.Fit == nil || !res.Resumed {
+		return
+	}
+	from, fit := j.at.standing, *res.Fit
+	fit.Updates, fit.Epochs = fit.Updates+from.Updates, fit.Epochs+int64(from.Epochs)
+	if fit.Presented > 0 {
+		fit.Presented += from.Presented()
+	}
+	res.Fit, res.Behind = &fit, from.Presented()
+	res.Updates, res.Epochs = res.Updates+from.Updates, res.Epochs+from.Epochs
+	res.Presented += from.Presented()
+	if s := res.Standing; s != nil {
+		s.Updates, s.Epochs, s.Count.Examples = res.Updates, res.Epochs, res.Presented
+	}
 }
 
 // extentOfKept returns how many features and classes examples in the model's position have at most;
@@ -759,10 +788,10 @@ func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 	res.capture = func() (*model.Model, error) { return capture(j, r.l, res.Info, res.Counts) }
 	diverged := r.diverged(res.Counts)
 	// Not saved: what has diverged, what has learned nothing, and what was stopped of a learner
-	// that must see the whole data set, which has nothing to save before its end.
+	// that must see the whole data set and has nothing to save before its end.
 	learned := res.Counts.Presented > 0 || res.Counts.Updates > 0
 	if j.o.Model != "" && diverged == nil && learned &&
-		!(res.Stopped && (j.o.needsWhole(j.traits) || j.env.Join != nil)) {
+		!(res.Stopped && (j.NeedsWhole() || j.env.Join != nil)) {
 		if err := save(j, r.l, res.Info, res.Counts); err != nil {
 			return nil, err
 		}

@@ -36,6 +36,13 @@ var killed = []struct {
 	{"adf", "two.svm", false, []string{"-a", "adf", "--normalize", "max"}},
 	{"converged", "two.svm", false, []string{"-a", "perceptron", "--margin", "3",
 		"--until-converged", "--max-updates", "30000", "--shuffle"}},
+	{"active-set", "two.svm", false, []string{"-a", "micra", "--until-converged", "--active-set",
+		"--max-updates", "100000"}},
+	{"halving", "two.svm", false, []string{"-a", "romma", "--aggressive", "--delta", "0.1",
+		"--until-converged", "--active-set", "--halving", "--soft-delta", "1", "--max-updates",
+		"100000"}},
+	{"soft", "two.svm", false, []string{"-a", "alma", "--until-converged", "--soft-delta", "2",
+		"--max-updates", "30000"}},
 }
 
 // killedData writes examples: two labels, bad rows among them, and three labels.

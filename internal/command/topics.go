@@ -302,14 +302,16 @@ matrix fits into 256 MiB (or --mem-budget): an update costs O(examples), finding
 nothing. What can't converge ends after --max-updates (100 million if not given) with exit code 6
 and says what is left. With --shuffle or --checkpoint-every, and for the other learners, it is
 epochs as usual; --max-updates is looked at after each of them then, so that results don't depend on
-block sizes. Epoch e of a shuffled run has its own order, drawn from (seed, e); a run that goes on
-from a model counts its epochs on.
+block sizes. Beside --active-set, --halving or --soft-delta, --checkpoint-every leaves the run what
+it is and saves where it stands. Epoch e of a shuffled run has its own order, drawn from (seed, e);
+a run that goes on from a model counts its epochs on.
 
 A run that --max-updates or Ctrl-C cut goes on with -i at the example where it stopped: with the
-same examples and options (--active-set, --halving, --shuffle) the model at its end is the one of a
-run that was never cut, to the byte. A soft margin, a kernel, svm, ep and kmp start anew each time,
-so -i is refused there. For obpm a pass without an update shows little: it has converged if,
-besides, neither the average nor any member makes a mistake on any example.`},
+same examples and options (--active-set, --halving, --soft-delta, --shuffle) the model at its end is
+the one of a run that was never cut, to the byte. A kernel, --soft-c, svm, ep and kmp start anew
+each time, so -i is refused there, as is --soft-delta from a model that no such run was cut at. For
+obpm a pass without an update shows little: it has converged if, besides, neither the average nor
+any member makes a mistake on any example.`},
 		{Use: "metrics", Short: "What is measured, and of which examples", Long: `
 Each example is predicted before it is learned: metrics of train are of the first epoch, and of the
 test with --test. predict has them of rows with labels, evaluate of any predictions.

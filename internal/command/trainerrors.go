@@ -90,6 +90,10 @@ func (t *trainer) noResume(e *training.Error) error {
 	if !errors.As(err, &f) {
 		return err
 	}
+	if m, bad := model.Load(t.o.Model); bad == nil && m.Position == nil {
+		f.next = e.Next(fieldFlags(t.cmd.Flags())) // nothing is wrong with it
+		return f
+	}
 	if m, e := model.Load(last); e == nil && m.Position != nil {
 		f.next = fmt.Sprintf("The checkpoint before it is good: mv %s %s, then the same again.",
 			last, t.o.Model)

@@ -142,6 +142,19 @@ func (s *suite[T]) fills(t *testing.T, l learner.Learner[T], b *engine.Block[T])
 	}
 }
 
+// checkpoints: Fit calls FitOptions.Checkpoint, whose error cuts the run there.
+func (s *suite[T]) checkpoints(t *testing.T, b *engine.Block[T]) {
+	t.Helper()
+	stop := errors.New("stop")
+	l := s.fresh(t, nil)
+	_, err := learner.Fit(t.Context(), l, b, learner.FitOptions{CheckpointEvery: 1, MaxUpdates: 1e4,
+		Checkpoint: func(learner.FitResult) error { return stop }})
+	if !errors.Is(err, stop) || !learner.WasCut(l.State()) {
+		t.Errorf("Traits.Cut, and a checkpoint that fails ends Fit with %v, cut: %v", err,
+			learner.WasCut(l.State()))
+	}
+}
+
 // fits: Fit takes what Traits says, and refuses the rest.
 func (s *suite[T]) fits(t *testing.T, b *engine.Block[T], k learner.Traits) {
 	t.Helper()
@@ -167,6 +180,9 @@ func (s *suite[T]) fits(t *testing.T, b *engine.Block[T], k learner.Traits) {
 			nil && !refused {
 			t.Errorf("Fit with %+v says %v, which is neither ErrConfig nor ErrFit", o, err)
 		}
+	}
+	if k.Cut {
+		s.checkpoints(t, b)
 	}
 	if !k.OwnLimit {
 		return

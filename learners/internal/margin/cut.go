@@ -1,8 +1,10 @@
 package margin
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -64,9 +66,65 @@ func cutFields(c *learner.Codec, counters ...string) (n, at, flags uint64) {
 	return n, at, flags
 }
 
-// cutOf reports whether a cut is one of a run over the examples of b: by their number and by a
-// fingerprint of all values and labels. Cost: a pass over them.
-func cutOf[T learner.Float](cut *learner.State, b *engine.Block[T]) bool {
-	return cut != nil && cut.Counters[learner.CutN] == uint64(b.Len()) &&
+// cutSoft is the scalar of a cut that has the Delta of a soft margin; a hard one has none.
+const cutSoft = "soft"
+
+// softField checks the Delta of a cut, and reports whether there is one.
+func softField(c *learner.Codec) bool {
+	if !c.Optional(cutSoft, false) {
+		return false
+	}
+	delta := c.Scalar(cutSoft, nil)
+	return c.Want(delta > 0, "where a run was cut: scalar %q is %v, want a number > 0", cutSoft,
+		delta)
+}
+
+// noSlacks is the error of a run with a soft margin that would have to begin with weights.
+func noSlacks(name string, delta float64, updates int64) error {
+	return fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates: %w", name, delta,
+		updates, learner.ErrSlacks)
+}
+
+// cutOf reports whether a cut is one of a run over the examples of b, with that Delta: by their
+// number and by a fingerprint of all values, labels and weights. Cost: a pass over them.
+func cutOf[T learner.Float](cut *learner.State, b *engine.Block[T], delta float64) bool {
+	return cut != nil && cut.Scalars[cutSoft] == delta &&
+		cut.Counters[learner.CutN] == uint64(b.Len()) &&
 		cut.Counters[learner.CutData] == learner.Fingerprint(b)
+}
+
+// mark is when FitOptions.Checkpoint is to be called next. Places are numbers of examples that were
+// looked at, from any one on.
+type mark struct {
+	every int64 // examples; 0: not by examples
+	after time.Duration
+	from  int64     // the place of the last one
+	last  time.Time // and its time
+}
+
+func newMark(o *learner.FitOptions) mark {
+	if o.Checkpoint == nil {
+		return mark{}
+	}
+	return mark{every: o.CheckpointEvery, after: o.CheckpointAfter, last: time.Now()}
+}
+
+// due reports whether it is time at that place.
+func (m *mark) due(at int64) bool {
+	return m.every > 0 && at-m.from >= m.every || m.after > 0 && time.Since(m.last) >= m.after
+}
+
+// set says that it was called at that place, or that the run begins there.
+func (m *mark) set(at int64) { m.from, m.last = at, time.Now() }
+
+// most returns how many updates may be made from there on without a look at what is due. One is
+// made in several examples as a rule: an eighth of those that are left allows for that.
+func (m *mark) most(at int64) int64 {
+	switch {
+	case m.every > 0:
+		return max(1, (m.from+m.every-at)/8)
+	case m.after > 0:
+		return 1 << 12 // beside which a look, of some 50 ns and what a turn begins with, is little
+	}
+	return math.MaxInt64
 }

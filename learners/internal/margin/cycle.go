@@ -49,6 +49,7 @@ type marginRule interface {
 // All is float64, whatever T is, with alpha and what a refresh computes in twofold precision: the
 // published counts, up to 10^8 updates, depend on comparisons of scores that differ by 1e-13.
 type cycle[T learner.Float] struct {
+	name  string
 	b     *engine.Block[T]
 	o     learner.FitOptions
 	rule  marginRule
@@ -84,7 +85,10 @@ type cycle[T learner.Float] struct {
 	before  struct{ updates, epochs, presented int64 } // of the runs that this one goes on from
 	Cut     *learner.State                             // where this one was cut; nil: it ended
 	clean   int                                        // in weights: examples since the last update
+	learned int64                                      // updates before this run
+	data    uint64                                     // fingerprint of the examples; 0: not known
 	watch   watch
+	mark    mark
 	sum     float64 // of all steps, where there is no alpha
 	least   float64 // LeastMargin R
 }
@@ -108,9 +112,6 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 	case o.Refresh < 0:
 		return nil, 0, fmt.Errorf("%s: Refresh is %d, want >= 0: %w", name, o.Refresh,
 			learner.ErrConfig)
-	case o.Delta > 0 && updates > 0:
-		return nil, 0, fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates, whose "+
-			"extended weights were not kept: %w", name, o.Delta, updates, learner.ErrFit)
 	case m == 0:
 		return nil, 0, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
 	case NoneCounts(b):
@@ -125,8 +126,8 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 	if o.MaxUpdates == 0 {
 		o.MaxUpdates = math.MaxInt64
 	}
-	c = &cycle[T]{b: b, o: o, ridge: ridgeOf(b, o.Delta), Unit: 1, fresh: true,
-		watch: NewWatch(&o)}
+	c = &cycle[T]{name: name, b: b, o: o, ridge: ridgeOf(b, o.Delta), Unit: 1, fresh: true,
+		learned: updates, watch: NewWatch(&o), mark: newMark(&o)}
 	shortest2 := math.Inf(1)
 	for i := range m {
 		if !c.ridge.counts(i) {
@@ -223,7 +224,7 @@ func (c *cycle[T]) dot(w []float64, i int) float64 {
 // far from the exact sum, and published counts contain that rounding. So for such a rule the
 // weights are carried along in score space, too, at O(features) an update, and decide wherever a
 // score is too near the threshold for its own rounding errors: within doubt.
-func (c *cycle[T]) BeginFixed(rule *FixedMargin, cut *learner.State) {
+func (c *cycle[T]) BeginFixed(rule *FixedMargin, cut *learner.State) error {
 	c.carry = true
 	if c.gram != nil {
 		c.shift = rule.Margin
@@ -235,8 +236,11 @@ func (c *cycle[T]) BeginFixed(rule *FixedMargin, cut *learner.State) {
 	if c.o.Delta == 0 {
 		c.alpha, c.alphaLow = nil, nil // the weights are carried, and all steps are equal
 	}
-	c.Resume(cut)
+	if err := c.Resume(cut); err != nil {
+		return err
+	}
 	c.Begin(rule, false)
+	return nil
 }
 
 // Begin adds the first example once if that is how the algorithm starts, and takes the
@@ -307,8 +311,19 @@ func (l *looker) ended(work int) bool {
 	return l.ctx.Err() != nil
 }
 
-// Run passes on until it has converged, reached its limits, or ctx ends.
-func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
+// Run passes on until it has converged, reached its limits, or ctx ends. keep makes the learner one
+// that has done what the result says, and completes that; it is called at checkpoints, too.
+func (c *cycle[T]) Run(ctx context.Context, keep func(*learner.FitResult)) (learner.FitResult,
+	error) {
+	converged, err := c.run(ctx, keep)
+	r := c.result(converged)
+	keep(&r)
+	return r, err
+}
+
+// run is Run up to the result.
+func (c *cycle[T]) run(ctx context.Context, keep func(*learner.FitResult)) (converged bool,
+	err error) {
 	most := c.o.MaxUpdates // of this run; then of all that it goes on from, too
 	if most < math.MaxInt64-c.before.updates {
 		most += c.before.updates
@@ -319,7 +334,7 @@ func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
 			break
 		}
 		before := c.updates
-		limit := min(mostUpdates, c.o.Refresh-c.since, most-c.updates)
+		limit := min(mostUpdates, c.o.Refresh-c.since, most-c.updates, c.mark.most(c.presented()))
 		var none bool // no example is at or under the threshold
 		switch {
 		case c.gram == nil:
@@ -338,7 +353,7 @@ func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
 				c.from = 0
 			}
 			c.epochs++ // the one without
-			return c.result(true), nil
+			return true, nil
 		}
 		if none || c.since >= c.o.Refresh {
 			c.refresh()
@@ -350,15 +365,34 @@ func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
 			continue // again, by the fresh scores
 		}
 		if c.fresh && c.hopeless() {
-			return c.result(false), nil
+			return false, nil
 		}
 		if c.updates >= most {
 			c.Cut = c.snapshot()
-			return c.result(false), nil
+			return false, nil
+		}
+		if c.mark.due(c.presented()) {
+			if err := c.checkpoint(keep); err != nil {
+				c.Cut = c.snapshot()
+				return false, err
+			}
 		}
 	}
 	c.Cut = c.snapshot()
-	return c.result(false), context.Cause(ctx)
+	return false, context.Cause(ctx)
+}
+
+// checkpoint calls FitOptions.Checkpoint, and leaves all as it is.
+func (c *cycle[T]) checkpoint(keep func(*learner.FitResult)) error {
+	s, norm2 := slices.Clone(c.s), c.norm2
+	c.Cut = c.snapshot()
+	r := c.result(false)
+	keep(&r)
+	err := c.o.Checkpoint(r)
+	copy(c.s, s)
+	c.norm2, c.Cut = norm2, nil
+	c.mark.set(c.presented())
+	return err
 }
 
 // Flags of a cycle's cut: the space of the updates, and cycle.fresh.
@@ -381,22 +415,32 @@ func (c *cycle[T]) updateSpace() uint64 {
 	return cutScores
 }
 
-// cutTensors are the tensors of a cycle's cut: a, and with scores these and the coefficients. start
-// is a before the first update.
-var cutTensors = map[uint64][]string{
-	cutWeights: {"a"},
-	cutScores:  {"alpha", "alpha_low", "s"},
-	cutFixed:   {"a", "s"},
+// cutTensors are the tensors of a cycle's cut: a, and with scores these and the coefficients, which
+// a soft margin has in any space. start is a before the first update.
+func cutTensors(where uint64, soft bool) []string {
+	switch {
+	case where == cutScores:
+		return []string{"alpha", "alpha_low", "s"}
+	case where == cutWeights && soft:
+		return []string{"a", "alpha", "alpha_low"}
+	case where == cutWeights:
+		return []string{"a"}
+	case where == cutFixed && soft:
+		return []string{"a", "alpha", "alpha_low", "s"}
+	case where == cutFixed:
+		return []string{"a", "s"}
+	}
+	return nil
 }
 
-// snapshot returns where the run stands, or nil with a soft margin, whose runs start anew.
+// snapshot returns where the run stands.
 func (c *cycle[T]) snapshot() *learner.State {
-	if c.o.Delta > 0 {
-		return nil
+	if c.data == 0 {
+		c.data = learner.Fingerprint(c.b)
 	}
 	s := &learner.State{
 		Counters: map[string]uint64{
-			learner.CutData: learner.Fingerprint(c.b), learner.CutN: uint64(c.b.Len()),
+			learner.CutData: c.data, learner.CutN: uint64(c.b.Len()),
 			learner.CutAt:     uint64(c.from),
 			learner.CutEpochs: uint64(c.epochs), learner.CutFlags: c.updateSpace(),
 			"updates": uint64(c.updates), "since": uint64(c.since), "clean": uint64(c.clean),
@@ -407,11 +451,14 @@ func (c *cycle[T]) snapshot() *learner.State {
 	if c.fresh {
 		s.Counters[learner.CutFlags] |= cutFresh
 	}
+	if c.o.Delta > 0 {
+		s.Scalars[cutSoft] = c.o.Delta
+	}
 	for i, v := range c.rule.StateNumbers() {
 		s.Scalars[fmt.Sprintf("rule%d", i)] = *v
 	}
 	keepIn(s, "start", c.start)
-	for _, name := range cutTensors[c.updateSpace()] {
+	for _, name := range cutTensors(c.updateSpace(), c.o.Delta > 0) {
 		keepIn(s, name, *c.vector(name))
 	}
 	return s
@@ -430,22 +477,33 @@ func (c *cycle[T]) vector(name string) *[]float64 {
 	return &c.s
 }
 
-// Resume makes the run go on from a cut, if that is of the same examples, and of a run whose
-// updates worked in the space of this one's.
-func (c *cycle[T]) Resume(cut *learner.State) {
-	if !cutOf(cut, c.b) || c.o.Delta > 0 {
-		return
+// Resume makes the run go on from a cut, if that is of the same examples and the same soft margin,
+// and of a run whose updates worked in the space of this one's. Without it a soft margin, whose
+// coordinates are nowhere else, can't go on from weights.
+func (c *cycle[T]) Resume(cut *learner.State) error {
+	if c.fits(cut) {
+		c.resumed = cut
+	} else if c.o.Delta > 0 && c.learned > 0 {
+		return noSlacks(c.name, c.o.Delta, c.learned)
+	}
+	return nil
+}
+
+// fits reports whether the run can go on from that cut.
+func (c *cycle[T]) fits(cut *learner.State) bool {
+	if !cutOf(cut, c.b, c.o.Delta) {
+		return false
 	}
 	where := c.updateSpace()
 	if cut.Counters[learner.CutFlags]&cutWhere != where {
-		return
+		return false
 	}
-	for _, name := range cutTensors[where] {
+	for _, name := range cutTensors(where, c.o.Delta > 0) {
 		if len(floats(cut, name)) != len(*c.vector(name)) {
-			return
+			return false
 		}
 	}
-	c.resumed = cut
+	return true
 }
 
 // restore is Begin of a run that goes on.
@@ -456,7 +514,7 @@ func (c *cycle[T]) restore() {
 		*v = s.Scalars[fmt.Sprintf("rule%d", i)]
 	}
 	c.start = slices.Clone(floats(s, "start"))
-	for _, name := range cutTensors[c.updateSpace()] {
+	for _, name := range cutTensors(c.updateSpace(), c.o.Delta > 0) {
 		copy(*c.vector(name), floats(s, name))
 	}
 	c.from, c.epochs = int(s.Counters[learner.CutAt])%c.b.Len(),
@@ -467,6 +525,7 @@ func (c *cycle[T]) restore() {
 	c.norm2, c.Unit, c.sum = s.Scalars["norm2"], s.Scalars["unit"], s.Scalars["sum"]
 	c.threshold, c.step = s.Scalars["threshold"], s.Scalars["step"]
 	c.before.updates, c.before.epochs, c.before.presented = c.updates, c.epochs, c.presented()
+	c.mark.set(c.presented())
 }
 
 // presented returns the examples gone over so far.
@@ -483,8 +542,8 @@ func CheckCycleCut(c *learner.Codec) {
 			c.Scalar(k, nil)
 		}
 	}
-	tensors, ok := cutTensors[flags&cutWhere]
-	c.Want(ok && flags <= cutWhere|cutFresh, "where a run was cut: counter %q is %d",
+	tensors := cutTensors(flags&cutWhere, softField(c))
+	c.Want(tensors != nil && flags <= cutWhere|cutFresh, "where a run was cut: counter %q is %d",
 		learner.CutFlags,
 		flags)
 	if c.Optional("start", false) {
@@ -650,7 +709,7 @@ func (c *cycle[T]) score(k int) float64 {
 }
 
 // runWeights is runScores on the weights, an example at a time. It also returns, at an example,
-// when ctx ends or it is time to call the observer.
+// when ctx ends, or it is time to call the observer or for a checkpoint.
 func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 	m := c.b.Len()
 	for looked := 1; ; looked++ {
@@ -682,7 +741,7 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 			}
 			c.epochs++
 		}
-		if looked%4096 == 0 && (ctx.Err() != nil || c.watch.Due()) {
+		if looked%4096 == 0 && (ctx.Err() != nil || c.watch.Due() || c.mark.due(c.presented())) {
 			return false
 		}
 	}

@@ -24,8 +24,14 @@ func AddCycle(f *learner.Footprint, x learner.Extent) {
 // AddPasses adds what Fit takes of learners that pass over the examples by their weights; see
 // passes.
 func AddPasses(f *learner.Footprint, x learner.Extent) {
-	if x.Whole {
-		f.Add("scores and dual coefficients", x.Examples, learner.Times(x.Examples, 4*8))
+	if !x.Whole {
+		return
+	}
+	f.Add("scores and dual coefficients", x.Examples, learner.Times(x.Examples, 4*8))
+	if x.Soft { // where it was cut: the slacks and the weights as they were
+		cut := learner.Times(learner.Plus(x.Examples, x.Features), 8)
+		f.Add("place to go on at", 1, cut)
+		f.Copies = learner.Plus(f.Copies, cut)
 	}
 }
 
@@ -33,6 +39,6 @@ func AddPasses(f *learner.Footprint, x learner.Extent) {
 // data sets.
 func Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Whole, t.SoftDelta, t.Origin = true, true, true
+	t.Whole, t.SoftDelta, t.Cut, t.Origin = true, true, true, true
 	return t
 }

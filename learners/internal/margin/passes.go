@@ -47,6 +47,9 @@ type Passes struct {
 	Status func(r *learner.FitResult) // fills in Violators, Margin and Bound
 	Bound  func() float64             // FitResult.Bound; nil: not known
 	Least  float64                    // the margin that counts as none, see primal.LeastMargin
+	// Checkpoint has the learner be one that was cut at Cut, calls FitOptions.Checkpoint, and
+	// leaves all as it was.
+	Checkpoint func(r learner.FitResult) error
 
 	Resumed *learner.State // where a run was cut that this one goes on from; nil: none
 	// Where this one was cut; nil where it ended by itself. CompleteCut adds what examples it is
@@ -75,6 +78,7 @@ func CheckPassCut(c *learner.Codec) {
 			c.Scalar(k, nil)
 		}
 	}
+	checkSlackFields(c, n)
 	of := n // examples of the pass that was cut
 	for _, name := range []string{"active", "updated"} {
 		if !c.Optional(name, false) {
@@ -97,7 +101,7 @@ func CheckPassCut(c *learner.Codec) {
 // which pass follows which, or nil.
 func ResumableCut[T learner.Float](cut *learner.State, b *engine.Block[T],
 	o *learner.FitOptions) *learner.State {
-	if !cutOf(cut, b) {
+	if !cutOf(cut, b, o.Delta) {
 		return nil
 	}
 	flags := cut.Counters[learner.CutFlags]
@@ -107,15 +111,15 @@ func ResumableCut[T learner.Float](cut *learner.State, b *engine.Block[T],
 	return cut
 }
 
-// CompleteCut completes a cut, if there is one: the examples are those of b, and the bound is known
-// or not. scalars are the learner's own.
-func CompleteCut[T learner.Float](cut *learner.State, b *engine.Block[T], known bool,
+// CompleteCut completes a cut, if there is one: data is the fingerprint of the examples, and the
+// bound is known or not. scalars are the learner's own.
+func (p *Passes) CompleteCut(data func() uint64, known bool,
 	scalars map[string]float64) *learner.State {
+	cut := p.Cut
 	if cut == nil {
 		return nil
 	}
-	cut.Counters[learner.CutData], cut.Counters[learner.CutN] = learner.Fingerprint(b),
-		uint64(b.Len())
+	cut.Counters[learner.CutData], cut.Counters[learner.CutN] = data(), uint64(p.N)
 	if known {
 		cut.Counters[learner.CutFlags] |= CutBound
 	}
@@ -142,7 +146,9 @@ type passing struct {
 	some    bool    // and has made an update before that
 	started int64   // epochs when this run began
 	start   int64   // and its place
-	looked  int     // examples of this run, for looks at ctx and clock
+	looked  int64   // examples of this run, for looks at ctx, clock and mark
+	look    int64   // when the next one is
+	mark    mark
 }
 
 // Run passes over the examples. With ActiveSet, a pass over all is followed by passes over those
@@ -151,7 +157,8 @@ type passing struct {
 // last pass is over all examples, at the accuracy in the end, and makes no update.
 func (p *Passes) Run(ctx context.Context, o *learner.FitOptions, r *learner.FitResult) error {
 	halving := o.Halving && p.Goal != nil // a learner that has no accuracy refuses it before
-	g := passing{Passes: p, o: o, r: r, w: NewWatch(o), delta: p.Delta}
+	g := passing{Passes: p, o: o, r: r, w: NewWatch(o), delta: p.Delta, mark: newMark(o)}
+	g.next()
 	if halving {
 		g.delta = max(p.Delta, 1)
 		defer func() { p.Goal(p.Delta) }() // what the learner's settings say, wherever this ends
@@ -248,12 +255,20 @@ func (g *passing) pass(ctx context.Context) (none, ended bool, err error) {
 		before = -1 // no number of updates: the pass has made one
 	}
 	for i := g.first; i < n; i++ {
-		if g.looked++; g.looked%1024 == 0 { // a look at ctx, some 50 ns, is nothing beside so many
+		if g.looked++; g.looked == g.look {
 			if ctx.Err() != nil {
 				g.stop(i, g.r.Updates == before)
 				return false, true, context.Cause(ctx)
 			}
 			g.report()
+			if g.mark.due(g.looked) {
+				g.stop(i, g.r.Updates == before)
+				if err := g.checkpoint(); err != nil {
+					g.stop(i, g.r.Updates == before) // once more, without what was added
+					return false, true, err
+				}
+			}
+			g.next()
 		}
 		k := i
 		if g.active != nil {
@@ -272,6 +287,27 @@ func (g *passing) pass(ctx context.Context) (none, ended bool, err error) {
 		}
 	}
 	return g.r.Updates == before, false, nil
+}
+
+// next sets when to look up the next time: a look at ctx, some 50 ns, is nothing beside 1024
+// examples.
+func (g *passing) next() {
+	g.look = g.looked + 1024
+	if g.mark.every > 0 {
+		g.look = min(g.look, max(g.looked+1, g.mark.from+g.mark.every))
+	}
+}
+
+// checkpoint is one where stop has left a cut.
+func (g *passing) checkpoint() error {
+	g.mark.set(g.looked)
+	now := *g.r
+	g.Status(&now)
+	if err := g.Checkpoint(now); err != nil {
+		return err
+	}
+	g.Cut = nil
+	return nil
 }
 
 // report gives the observer the present state when it is time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -152,21 +153,26 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
 		return learner.FitResult{}, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name,
 			o.Delta, learner.ErrConfig)
-	case o.Delta > 0 && l.UpdateCount > 0:
-		return learner.FitResult{}, fmt.Errorf("%s: with Delta = %v a run can't go on from %d "+
-			"updates, whose extended weights were not kept: %w", name, o.Delta, l.UpdateCount,
-			learner.ErrFit)
 	case n == 0:
 		return learner.FitResult{}, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
 	case NoneCounts(b):
 		return learner.FitResult{}, noneCounts(name)
 	}
+	from := ResumableCut(l.Cut, b, &o)
+	if o.Delta > 0 && from != nil && len(floats(from, "w")) != max(len(l.W), b.Dim) {
+		from = nil
+	}
+	if from == nil && o.Delta > 0 && l.UpdateCount > 0 {
+		return learner.FitResult{}, noSlacks(name, o.Delta, l.UpdateCount)
+	}
 	slacks := ridgeOf(b, o.Delta)
 	l.W = primal.Grown(l.W, b.Dim)
 	if o.Delta > 0 {
 		l.Ext = &extended{ridge: slacks, alpha: make([]float64, n), Scale: 1}
+		if from != nil {
+			l.unfold(from)
+		}
 	}
-	from := ResumableCut(l.Cut, b, &o)
 	known := l.UpdateCount == 0 // else other examples may have been learned, and bound says nothing
 	if from != nil {
 		known = from.Counters[learner.CutFlags]&CutBound != 0
@@ -189,19 +195,76 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 		l.judge(b, violates, r)
 		r.Bound = p.Bound()
 	}
+	data := sync.OnceValue(func() uint64 { return learner.Fingerprint(b) })
+	leave := func() {
+		if l.Cut = p.CompleteCut(data, known, own()); l.Ext != nil {
+			l.foldSlacks(o.Delta)
+		}
+	}
+	p.Checkpoint = func(r learner.FitResult) error {
+		r.Counter = l.UpdateCount + 1
+		leave()
+		err := o.Checkpoint(r)
+		if l.Ext != nil {
+			l.unfold(l.Cut)
+		}
+		l.Cut = nil
+		return err
+	}
 	l.Cut = nil
 	err := p.Run(ctx, &o, &r)
-	if l.Ext == nil {
-		l.Cut = CompleteCut(p.Cut, b, known, own())
-	}
 	r.Counter = l.UpdateCount + 1
 	p.Status(&r)
 	r.Converged = r.Converged && r.Violators == 0 // an update may be impossible
-	if l.Ext != nil {                             // its coordinates are no part of the learner
-		l.Ext = nil
-		l.fold()
-	}
+	leave()
+	l.Ext = nil
 	return r, err
+}
+
+// foldSlacks makes the weights what they are without extended coordinates, which are no part of the
+// learner. Where a run is cut, the cut has these, and the weights as they were: a learner that
+// drops it knows nothing of them.
+func (l *ScaledLinear[T]) foldSlacks(delta float64) {
+	if l.Cut != nil {
+		w := primal.Scaled(l.W, 1)
+		for k, v := range map[string]float64{cutSoft: delta, "scale": l.Scale, "norm2": l.Norm2,
+			"slack_scale": l.Ext.Scale} {
+			l.Cut.Scalars[k] = v
+		}
+		keepIn(l.Cut, "slacks", l.Ext.alpha)
+		l.Cut.Tensors = append(l.Cut.Tensors, learner.Tensor{Name: "w", Shape: []int{len(w)},
+			Data: w})
+	}
+	l.fold()
+}
+
+// unfold undoes foldSlacks, by the cut.
+func (l *ScaledLinear[T]) unfold(cut *learner.State) {
+	for j, v := range floats(cut, "w") {
+		l.W[j] = T(v)
+	}
+	l.Scale, l.Norm2 = cut.Scalars["scale"], cut.Scalars["norm2"]
+	copy(l.Ext.alpha, floats(cut, "slacks"))
+	l.Ext.Scale = cut.Scalars["slack_scale"]
+}
+
+// checkSlackFields checks what foldSlacks adds to a cut of a run over n examples, if it did.
+func checkSlackFields(c *learner.Codec, n uint64) {
+	if !softField(c) {
+		return
+	}
+	for _, k := range []string{"scale", "norm2", "slack_scale"} {
+		v := c.Scalar(k, nil)
+		ok := v > 0 || k == "norm2" && v == 0
+		if k == "slack_scale" {
+			ok = v > 0x1p-64 && v < 0x1p64
+		}
+		c.Want(ok, "where a run was cut: scalar %q is %v", k, v)
+	}
+	slacks := learner.View[float64](c, "slacks", nil)
+	c.Want(uint64(len(slacks)) == n, "where a run was cut: tensor %q has %d elements for %d "+
+		"examples", "slacks", len(slacks), n)
+	learner.View[float64](c, "w", nil)
 }
 
 // judge fills in what the weights, with their extended coordinates, have reached.
