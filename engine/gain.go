@@ -19,10 +19,10 @@ type Gain struct {
 	fresh bool          // the next work is the first, whose time says nothing: workers start
 	ready bool          // it is no longer the zero value
 
-	spent time.Duration    // of the present window
-	works int              // pieces of work in it
-	units int              // of them
-	rate  [2]time.Duration // ns of a million units, the least of the windows of each way
+	spent time.Duration // of the present window
+	works int           // pieces of work in it
+	units int           // of them
+	rate  [2]float64    // ns of a unit, the least of the windows of each way
 }
 
 const (
@@ -75,10 +75,10 @@ func (g *Gain) end(d time.Duration, units int) {
 		g.look == 0 && (g.spent < gainKeep || g.works < gainWorks):
 		return
 	}
-	rate := g.spent * 1_000_000 / time.Duration(g.units)
+	rate := float64(g.spent) / float64(g.units)
 	g.spent, g.works, g.units = 0, 0, 0
 	if g.look == 0 { // both ways are tried anew
-		g.look, g.rate = gainLooks, [2]time.Duration{}
+		g.look, g.rate = gainLooks, [2]float64{}
 		return
 	}
 	if least := &g.rate[g.way]; *least == 0 || rate < *least {
@@ -87,7 +87,7 @@ func (g *Gain) end(d time.Duration, units int) {
 	next := gainShared + gainAlone - g.way
 	if g.look--; g.look == 0 {
 		next = gainAlone
-		if float64(g.rate[gainAlone]) >= gainLeast*float64(g.rate[gainShared]) {
+		if g.rate[gainAlone] >= gainLeast*g.rate[gainShared] {
 			next = gainShared
 		}
 	}

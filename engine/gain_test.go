@@ -59,6 +59,28 @@ func TestGain(t *testing.T) {
 	}
 }
 
+// TestGainAfterStop: of a program that was stopped for hours in one window the others decide.
+func TestGainAfterStop(t *testing.T) {
+	p := newPool(t, 2)
+	for _, way := range []bool{false, true} {
+		var g Gain
+		stopped := false
+		for range 1 + gainLooks { // the first piece says nothing
+			shared, d := g.Begin(p), time.Millisecond
+			if shared {
+				d *= 2
+			}
+			if !stopped && !g.fresh && shared == way {
+				stopped, d = true, 3*time.Hour
+			}
+			g.end(d, 1000)
+		}
+		if g.look != 0 || g.way != gainAlone {
+			t.Errorf("stopped while shared is %v: looks left %d, way %d", way, g.look, g.way)
+		}
+	}
+}
+
 // TestGainOfPools: one worker never shares, and a rehearsal and a pool that insists always do.
 func TestGainOfPools(t *testing.T) {
 	rehearsal, _ := NewRehearsal(4, func() time.Duration { return 0 })
