@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -60,32 +61,31 @@ type made struct {
 	plain func(dim int, seed uint64) naive.Learner[float32]
 }
 
-// plainSeconds is how long, by the clock, the plain form takes for a pass over b, the order being
-// that of the pass. b has been checked.
-func plainSeconds(clock func() time.Duration, l naive.Learner[float32], b *engine.Block[float32],
-	order []int32) float64 {
-	began := clock()
+// plainSeconds is how long the plain form takes for a pass over b, the order being that of the
+// pass: the CPU time of this thread, which the goroutine is locked to. b has been checked.
+func plainSeconds(l naive.Learner[float32], b *engine.Block[float32], order []int32) float64 {
+	began := bench.ThreadTime()
 	for i := range b.Len() {
 		if order != nil {
 			i = int(order[i])
 		}
 		l.Learn(b, i)
 	}
-	return (clock() - began).Seconds()
+	return (bench.ThreadTime() - began).Seconds()
 }
 
-// clocked is a learner that sums up the time of its Learn.
+// clocked is a learner, without a pool, that sums up the time of its Learn: the CPU time of this
+// thread, which the goroutine is locked to. Other programs don't count.
 type clocked struct {
 	learner.Learner[float32]
-	clock func() time.Duration
-	took  time.Duration
+	took time.Duration
 }
 
 // Learn is Learner.Learn.
 func (c *clocked) Learn(b *engine.Block[float32], rounds []learner.Round) error {
-	began := c.clock()
+	began := bench.ThreadTime()
 	err := c.Learner.Learn(b, rounds)
-	c.took += c.clock() - began
+	c.took += bench.ThreadTime() - began
 	return err
 }
 
@@ -201,6 +201,8 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		rows = append(rows, r)
 		o.done(r)
 	}
+	runtime.LockOSThread() // for the times
+	defer runtime.UnlockOSThread()
 	var data problems
 	// of each row, one a run: its values, and the wrong predictions, each made before the label was
 	// shown
@@ -215,32 +217,32 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.learner.make(learner.Env{Seed: seed, Pool: o.Pool})
+			made, err := s.learner.make(learner.Env{Seed: seed})
 			if err != nil {
 				return nil, err
 			}
+			l := &clocked{Learner: made}
 			res, err := training.Learn(ctx, l, eval.NewMemory(&train.Block, train.Gather),
 				training.LearnOptions{})
 			if err != nil {
 				return nil, err
 			}
-			learn += res.Learn
+			learn += l.took
 			of[k].online = append(of[k].online, float64(res.Errors))
 			if run == 0 {
-				plain = plainSeconds(bench.WallTime, s.learner.plain(train.Block.Dim, seed),
-					&train.Block, nil)
+				plain = plainSeconds(s.learner.plain(train.Block.Dim, seed), &train.Block, nil)
 			}
 			switch s.quantity {
 			case updates:
 				values = append(values, float64(res.Updates))
 			case margin:
-				m, _, err := eval.Measure(ctx, learner.ViewOf(l), eval.NewMemory(&train.Block, nil))
+				m, _, err := eval.Measure(ctx, learner.ViewOf(made), eval.NewMemory(&train.Block, nil))
 				if err != nil {
 					return nil, err
 				}
 				values = append(values, m.Norm(2, 0))
 			default:
-				c, err := eval.Test(ctx, learner.ViewOf(l), eval.NewMemory(&test.Block, nil))
+				c, err := eval.Test(ctx, learner.ViewOf(made), eval.NewMemory(&test.Block, nil))
 				if err != nil {
 					return nil, err
 				}

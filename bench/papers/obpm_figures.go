@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -38,6 +39,8 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 	for m := range points {
 		points[m] = make([]point, len(taus))
 	}
+	runtime.LockOSThread() // for the times
+	defer runtime.UnlockOSThread()
 	var data problems
 	for run := range o.Runs {
 		seed := o.Seed + uint64(run)
@@ -49,24 +52,24 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		for m, n := range members {
 			for k, tau := range taus {
 				p, c := &points[m][k], obpm(n, tau)
-				l, err := c.make(learner.Env{Seed: seed, Pool: o.Pool})
+				made, err := c.make(learner.Env{Seed: seed})
 				if err != nil {
 					return nil, err
 				}
-				res, err := training.Learn(ctx, l, eval.NewMemory(train, nil),
-					training.LearnOptions{})
-				if err != nil {
+				l := &clocked{Learner: made}
+				if _, err := training.Learn(ctx, l, eval.NewMemory(train, nil),
+					training.LearnOptions{}); err != nil {
 					return nil, err
 				}
-				p.learn += res.Learn
+				p.learn += l.took
 				if run == 0 {
-					p.plain = plainSeconds(bench.WallTime, c.plain(train.Dim, seed), train, nil)
+					p.plain = plainSeconds(c.plain(train.Dim, seed), train, nil)
 				}
-				count, err := eval.Test(ctx, learner.ViewOf(l), eval.NewMemory(test, nil))
+				count, err := eval.Test(ctx, learner.ViewOf(made), eval.NewMemory(test, nil))
 				if err != nil {
 					return nil, err
 				}
-				margin, _, err := eval.Measure(ctx, learner.ViewOf(l), eval.NewMemory(train, nil))
+				margin, _, err := eval.Measure(ctx, learner.ViewOf(made), eval.NewMemory(train, nil))
 				if err != nil {
 					return nil, err
 				}
@@ -162,6 +165,8 @@ type online struct {
 // predicts +1.
 func follow(ctx context.Context, o RunOptions, list []made,
 	stream func(run int) *engine.Block[float32]) ([]online, error) {
+	runtime.LockOSThread() // for the times
+	defer runtime.UnlockOSThread()
 	out := make([]online, len(list))
 	for run := range o.Runs {
 		if ctx.Err() != nil {
@@ -177,17 +182,17 @@ func follow(ctx context.Context, o RunOptions, list []made,
 			if run == 0 {
 				c.learner, c.errors, c.updates = m, make([]float64, b.Len()), make([]float64,
 					b.Len())
-				c.plain = plainSeconds(bench.WallTime, m.plain(b.Dim, seed), b, nil)
+				c.plain = plainSeconds(m.plain(b.Dim, seed), b, nil)
 			}
-			l, err := m.make(learner.Env{Seed: seed, Pool: o.Pool})
+			made, err := m.make(learner.Env{Seed: seed})
 			if err != nil {
 				return nil, err
 			}
-			began := time.Now()
+			l := &clocked{Learner: made}
 			if err := l.Learn(b, rounds); err != nil {
 				return nil, err
 			}
-			c.learn += time.Since(began)
+			c.learn += l.took
 			var wrong, updates float64
 			for t, r := range rounds {
 				if (r.Score >= 0) != (b.Y[t] > 0) {

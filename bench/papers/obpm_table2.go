@@ -190,7 +190,7 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (f columnFound
 		if err != nil {
 			return err
 		}
-		l := &clocked{Learner: made, clock: bench.ThreadTime}
+		l := &clocked{Learner: made}
 		src, before := eval.NewMemory(&train.Block, train.Gather), 0
 		for i, epoch := range c.epochs {
 			o := training.LearnOptions{Options: eval.Options{Epochs: epoch - before, Shuffle: true,
@@ -218,7 +218,7 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (f columnFound
 			train.Block.Len()), 0.0
 		for epoch, i := 1, 0; i < n; epoch++ {
 			engine.Permute(order, seed, uint64(epoch-1))
-			seconds += plainSeconds(bench.ThreadTime, plainForm, &train.Block, order)
+			seconds += plainSeconds(plainForm, &train.Block, order)
 			if epoch == c.epochs[i] {
 				plain[i] = seconds
 				i++

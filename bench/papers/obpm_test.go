@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -346,5 +347,39 @@ func TestProblems(t *testing.T) {
 	cancel()
 	if _, _, err := new(problems).of(ctx, o, 0, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestTimesOfBusyMachine: the times of learners and of their plain forms are CPU times, in which
+// what else is at work does not count.
+func TestTimesOfBusyMachine(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() { // has the processor half of the time
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	d, err := bench.MarginProblem[float32](1, 2000, 100, .05, 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := bench.ThreadTime()
+	found, err := follow(t.Context(), RunOptions{Runs: 1}, []made{obpm(100, .3)},
+		func(int) *engine.Block[float32] { return &d.Block })
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := (bench.ThreadTime() - began).Seconds()
+	if c := found[0]; c.learn <= 0 || c.plain <= 0 || c.learn.Seconds()+c.plain > took {
+		t.Errorf("learning took %v, its plain form %v s, all of it %v s of CPU time", c.learn, c.plain,
+			took)
 	}
 }

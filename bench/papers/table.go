@@ -76,7 +76,7 @@ type Row struct {
 	// why this row is known to be outside or contradicted; "": it is not known to be
 	Known        string   `json:"known"`
 	Slow         bool     `json:"slow,omitempty"`          // it takes RunOptions.Slow
-	Seconds      float64  `json:"seconds"`                 // learning, all runs
+	Seconds      float64  `json:"seconds"`                 // learning, all runs: CPU time
 	PaperSeconds *float64 `json:"paper_seconds,omitempty"` // where the paper gives it, of one run
 	// as Seconds, of the learner's plain form (internal/naive) in the same run: its time of the
 	// first run, times Runs

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -381,7 +382,9 @@ func plainOnStream(o RunOptions, d *dataset.Data[float64], name string, c learne
 	if err != nil {
 		return 0, err
 	}
-	began := time.Now()
+	runtime.LockOSThread() // its CPU time, as in onStream
+	defer runtime.UnlockOSThread()
+	began := bench.ThreadTime()
 	for i, y := range b.Y {
 		x := slices.Clone(b.Row(i))
 		for j := range x {
@@ -389,7 +392,7 @@ func plainOnStream(o RunOptions, d *dataset.Data[float64], name string, c learne
 		}
 		plain.Learn(x)
 	}
-	took := time.Since(began)
+	took := bench.ThreadTime() - began
 	for j, v := range l.Weights() {
 		if w := plain.M[j]; !(math.Abs(v-w) <= 1e-8) {
 			return 0, fmt.Errorf("bench: %s has a mean of %v for weight %d, its plain form %v",

@@ -107,7 +107,7 @@ func writeRows(w io.Writer, rows []papers.Row) error {
 			"inside: that of the difference has 0 in it.\n", runs)
 	}
 	if papers.HasNaive(rows) {
-		fmt.Fprintln(w, "x naive: how many times as long the learner's plain form took, in the "+
+		fmt.Fprintln(w, "x naive: how many times the CPU time the learner's plain form took, in the "+
 			"same run.")
 	}
 	if papers.HasPaperSeconds(rows) {
