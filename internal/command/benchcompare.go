@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -79,7 +80,7 @@ func runCompare(cmd *cobra.Command, oldFile string, args []string, asJSON bool,
 	if err != nil || !failOver.given {
 		return err
 	}
-	return slower(changes, failOver.share)
+	return slower(cmd.ErrOrStderr(), changes, failOver.share)
 }
 
 func readOutput(name string) (*bench.Output, error) {
@@ -127,14 +128,26 @@ func writeChanges(w io.Writer, changes []bench.Change) error {
 	return err
 }
 
-// slower is an error that names the cases that take longer by more than that share.
-func slower(changes []bench.Change, share float64) error {
-	var bad []string
+// slower is an error that names the cases that take longer by more than that share. Of those with
+// too few rounds nothing can be said, which a gate must not pass over in silence.
+func slower(stderr io.Writer, changes []bench.Change, share float64) error {
+	var bad, few []string
 	for _, c := range changes {
+		if c.CI == nil {
+			few = append(few, c.Name)
+		}
 		if c.SlowerBy(share) {
 			bad = append(bad, fmt.Sprintf("%s takes %.3f times as long (%.3f to %.3f)", c.Name,
 				c.Ratio, c.CI[0], c.CI[1]))
 		}
+	}
+	switch {
+	case len(few) == len(changes):
+		return &fail{codeData, errors.New("no case has rounds enough to say whether it is slower"),
+			"An interval wants four rounds of each, or more: halfspace bench --rounds 11."}
+	case len(few) > 0:
+		fmt.Fprintf(stderr, "halfspace: warning: of %d of %d cases there are too few rounds to say "+
+			"whether they are slower: %s\n", len(few), len(changes), strings.Join(few, ", "))
 	}
 	if len(bad) == 0 {
 		return nil
