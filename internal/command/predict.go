@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
@@ -244,7 +245,15 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 		return err
 	}
 	toStream := sourceOf(p.out) != nil
-	s, work, end, messages, err := openFiles[T](ctx, p.files, p.in, toStream, p.opts)
+	var (
+		s        *dataset.Stream[T]
+		work     context.Context
+		end      func()
+		messages *training.Messages
+	)
+	p.labelled(ctx, "read", func(ctx context.Context) { // what is read ahead later, too
+		s, work, end, messages, err = openFiles[T](ctx, p.files, p.in, toStream, p.opts)
+	})
 	if err != nil {
 		return p.unread(ctx, err, "nothing was predicted")
 	}
@@ -267,7 +276,10 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 			return err
 		}
 	}
-	count, err := write(work, p, hypothesis, spread, s, lines, &r)
+	var count eval.Count
+	p.labelled(work, "predict", func(ctx context.Context) {
+		count, err = write(ctx, p, hypothesis, spread, s, lines, &r)
+	})
 	switch {
 	case p.answers != nil:
 		err = p.answers.finish(err)
@@ -290,6 +302,12 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 		}
 	}
 	return useless("", eval.Count{Examples: r.Examples, NotFinite: r.NotFinite})
+}
+
+// labelled does some work whose samples in profiles have the labels learner and stage, those of
+// goroutines that it starts too, as training's have.
+func (p *predictor) labelled(ctx context.Context, stage string, work func(context.Context)) {
+	pprof.Do(ctx, pprof.Labels("learner", p.m.Learner, "stage", stage), work)
 }
 
 // suits refuses what a model of so many outputs, with probabilities or without, can't give.

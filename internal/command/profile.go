@@ -24,7 +24,8 @@ type profiles struct {
 }
 
 func (p *profiles) flags(fs *pflag.FlagSet) {
-	fs.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile to `FILE`")
+	fs.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile to `FILE`; what learns and "+
+		"predicts has the tags learner, stage and part (go tool pprof -tags FILE)")
 	fs.StringVar(&p.mem, "memprofile", "", "write a profile of allocations to `FILE` at the end")
 	fs.StringVar(&p.block, "blockprofile", "", "write a profile of waiting to `FILE` at the end")
 	fs.StringVar(&p.mutex, "mutexprofile", "", "write a profile of lock contention to `FILE` at "+

@@ -1,8 +1,12 @@
 package command
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
 	"strings"
 	"testing"
 )
@@ -53,5 +57,39 @@ func TestProfilePages(t *testing.T) {
 	w := httptest.NewRecorder()
 	if pages.ServeHTTP(w, r); w.Code != http.StatusBadRequest {
 		t.Errorf("seconds in a form: %d, want 400", w.Code)
+	}
+}
+
+// labelsSeen is an output that looks at goroutines' labels when it is written to.
+type labelsSeen struct{ goroutines bytes.Buffer }
+
+func (l *labelsSeen) Write(p []byte) (int, error) {
+	if l.goroutines.Len() == 0 {
+		pprof.Lookup("goroutine").WriteTo(&l.goroutines, 1)
+	}
+	return len(p), nil
+}
+
+// TestPredictLabels: profiles of predict know the learner and the stage, as those of train do.
+func TestPredictLabels(t *testing.T) {
+	dir := t.TempDir()
+	data, model := filepath.Join(dir, "data"), filepath.Join(dir, "model")
+	rows := strings.Repeat("+1 1:1\n-1 2:1\n", 20000) // their lines fill the output more than once
+	if err := os.WriteFile(data, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var seen labelsSeen
+	for _, args := range [][]string{{"train", "-q", "-a", "pa", "-m", model, data},
+		{"predict", "-q", "-i", model, data}} {
+		seen.goroutines.Reset()
+		root := newRootCmd(&seen)
+		root.SetArgs(args)
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = `{"learner":"pa", "stage":"predict"}`
+	if all := seen.goroutines.String(); !strings.Contains(all, want) {
+		t.Errorf("no goroutine with %s in\n%s", want, all)
 	}
 }
