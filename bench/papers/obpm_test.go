@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/bench"
@@ -354,15 +355,10 @@ func TestProblems(t *testing.T) {
 // what else is at work does not count.
 func TestTimesOfBusyMachine(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	stop := make(chan struct{})
-	defer close(stop)
+	var stop atomic.Bool
+	defer stop.Store(true)
 	go func() { // has the processor half of the time
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+		for n := 0; !stop.Load(); n++ {
 		}
 	}()
 	runtime.LockOSThread()
