@@ -35,9 +35,9 @@ const directBytes = 1 << 20
 //
 // Memory: Members (padded to 64 bytes) weights a feature that has a row, 8 bytes a feature up to
 // the largest seen. Tiles grow one after the other; where they are large, no more than one is there
-// twice meanwhile. Tiles of up to 256 KiB are there twice for good where [Lanes.Share] cuts them now
-// one way and now the other. Not safe for concurrent use, but distinct tiles may be worked on at
-// the same time while no rows are added.
+// twice meanwhile. Tiles of up to 256 KiB are there twice for good where [Lanes.Share] cuts them
+// now one way and now the other. Not safe for concurrent use, but distinct tiles may be worked on
+// at the same time while no rows are added.
 type Lanes[T Float] struct {
 	Tiles []LaneTile[T] // in the order of the members; cut by the numbers of members and rows
 	other []LaneTile[T] // the memory of tiles that Share cut another way; nil: none

@@ -236,7 +236,8 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			case updates:
 				values = append(values, float64(res.Updates))
 			case margin:
-				m, _, err := eval.Measure(ctx, learner.ViewOf(made), eval.NewMemory(&train.Block, nil))
+				m, _, err := eval.Measure(ctx, learner.ViewOf(made),
+					eval.NewMemory(&train.Block, nil))
 				if err != nil {
 					return nil, err
 				}

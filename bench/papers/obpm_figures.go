@@ -69,7 +69,8 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				if err != nil {
 					return nil, err
 				}
-				margin, _, err := eval.Measure(ctx, learner.ViewOf(made), eval.NewMemory(train, nil))
+				margin, _, err := eval.Measure(ctx, learner.ViewOf(made),
+					eval.NewMemory(train, nil))
 				if err != nil {
 					return nil, err
 				}

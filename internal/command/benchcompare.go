@@ -146,8 +146,8 @@ func slower(stderr io.Writer, changes []bench.Change, share float64) error {
 		return &fail{codeData, errors.New("no case has rounds enough to say whether it is slower"),
 			"An interval wants four rounds of each, or more: halfspace bench --rounds 11."}
 	case len(few) > 0:
-		fmt.Fprintf(stderr, "halfspace: warning: of %d of %d cases there are too few rounds to say "+
-			"whether they are slower: %s\n", len(few), len(changes), strings.Join(few, ", "))
+		fmt.Fprintf(stderr, "halfspace: warning: of %d of %d cases there are too few rounds to "+
+			"say whether they are slower: %s\n", len(few), len(changes), strings.Join(few, ", "))
 	}
 	if len(bad) == 0 {
 		return nil

@@ -107,8 +107,8 @@ func writeRows(w io.Writer, rows []papers.Row) error {
 			"inside: that of the difference has 0 in it.\n", runs)
 	}
 	if papers.HasNaive(rows) {
-		fmt.Fprintln(w, "x naive: how many times the CPU time the learner's plain form took, in the "+
-			"same run.")
+		fmt.Fprintln(w, "x naive: how many times the CPU time the learner's plain form took, in "+
+			"the same run.")
 	}
 	if papers.HasPaperSeconds(rows) {
 		fmt.Fprintf(w, "x paper: how many times as long the paper's program took on %s.\n",
