@@ -141,7 +141,8 @@ func (r *CVResult) sum(score string) {
 type CrossValidation struct {
 	CVResult
 	Info dataset.Info // what was found in the data
-	// Plan of the first fold: the settings that it resolved among it.
+	// Plan of the first fold: the settings that it resolved among it, and of more than two classes
+	// the learner that tells so many.
 	Learner   string
 	Config    learner.Config
 	Precision string
@@ -286,20 +287,22 @@ func (f *folding[T]) at(o *Options, p *preparation[T], k int) (*split[T], error)
 	return s, weigh(o, &s.train)
 }
 
-// learnFold trains on a split and tests. wrong gets whether each test example is an error.
+// learnFold trains on a split and tests. wrong gets whether each test example is an error, and own
+// is the Job, of the learner that the data made it.
 func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score string) (fold Fold,
-	wrong []bool, config learner.Config, err error) {
-	own := *j
-	r := &run[T]{j: &own, inMemory: true, work: ctx}
+	wrong []bool, own *Job, err error) {
+	copied := *j
+	own = &copied
+	r := &run[T]{j: own, inMemory: true, work: ctx}
 	r.info = func() dataset.Info { return s.train.Info }
-	if r.room, err = newRoom[T](&own, true); err != nil {
+	if r.room, err = newRoom[T](own, true); err != nil {
 		return fold, nil, nil, err
 	}
 	if err := r.takeClasses(s.train.Info); err != nil {
 		return fold, nil, nil, err
 	}
 	mem := memoryOf(&s.train)
-	r.in, r.facts = mem, factsOf(&own, &s.train, mem)
+	r.in, r.facts = mem, factsOf(own, &s.train, mem)
 	if err := r.resolve(0); err != nil {
 		return fold, nil, nil, err
 	}
@@ -344,17 +347,17 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score s
 		v, err = scorer.value()
 		fold.Score = &v
 	}
-	return fold, wrong, own.config, err
+	return fold, wrong, own, err
 }
 
 // crossValidation is one under way.
 type crossValidation[T engine.Float] struct {
 	folding[T]
-	ctx     context.Context
-	j       *Job
-	folds   []Fold
-	configs []learner.Config
-	errs    []error
+	ctx   context.Context
+	j     *Job
+	folds []Fold
+	own   []*Job
+	errs  []error
 
 	mu      sync.Mutex
 	started time.Time
@@ -368,7 +371,7 @@ type crossValidation[T engine.Float] struct {
 func (c *crossValidation[T]) Part(k int) {
 	s, err := c.at(&c.j.o, c.preps[0], k)
 	if err == nil {
-		c.folds[k], _, c.configs[k], err = learnFold(c.ctx, c.j, s, c.Score)
+		c.folds[k], _, c.own[k], err = learnFold(c.ctx, c.j, s, c.Score)
 	}
 	c.errs[k] = err
 	c.mu.Lock()
@@ -395,7 +398,7 @@ func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, pool *e
 		return nil, err
 	}
 	n := f.Folds * f.Repeats
-	c.folds, c.errs, c.configs = make([]Fold, n), make([]error, n), make([]learner.Config, n)
+	c.folds, c.errs, c.own = make([]Fold, n), make([]error, n), make([]*Job, n)
 	err := pool.Run(ctx, n, c)
 	for _, e := range c.errs {
 		if e != nil && err == nil {
@@ -408,8 +411,8 @@ func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, pool *e
 		}
 		return nil, err
 	}
-	res := &CrossValidation{Info: c.preps[0].data.Info, Learner: j.name, Config: c.configs[0],
-		Precision: j.precision, Seed: j.seed}
+	res := &CrossValidation{Info: c.preps[0].data.Info, Learner: c.own[0].name,
+		Config: c.own[0].config, Precision: j.precision, Seed: j.seed}
 	res.Folds = c.folds
 	res.CVResult.sum(f.Score)
 	return res, nil

@@ -235,7 +235,7 @@ func (p *planner) nextStep(text string) string {
 		return "Learners that can be merged: " + strings.Join(shard.Mergeable(), ", ") +
 			"; or average weights with --mix."
 	}
-	return "Learners that have: " + who(func(t learner.Traits) bool { return t.Splits > 0 }) +
+	return "Take one that has" + who(func(t learner.Traits) bool { return t.Splits > 0 }) +
 		", without a kernel; or --by rows, settings."
 }
 
