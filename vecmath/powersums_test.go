@@ -25,6 +25,7 @@ func TestPowersAlong(t *testing.T) {
 		r := make([]float64, n)
 		PowersAlong(&got, r, u, d, tau, scale, e)
 		var want, size [5]float64
+		least := 0.0 // what products that are denormal lose, whichever is made first
 		for i := range n {
 			v := math.FMA(tau, d[i], u[i])
 			a := math.Abs(v) * scale
@@ -33,13 +34,14 @@ func TestPowersAlong(t *testing.T) {
 					t.Fatalf("%v^%v = %v is off by %.3g units in the last place", a, e, r[i], ulps)
 				}
 			}
+			least += 0x1p-1074 * (1 + r[i] + math.Abs(v) + math.Abs(d[i]) + math.Abs(u[i]))
 			for k, x := range [5]float64{v * d[i], d[i] * d[i], v * u[i], d[i] * u[i], v * v} {
 				want[k] += r[i] * x
 				size[k] += math.Abs(r[i] * x)
 			}
 		}
 		for k, g := range [5]float64{got.VD, got.DD, got.VU, got.DU, got.VV} {
-			if !(math.Abs(g-want[k]) <= float64(n+3)*0x1p-52*size[k]) {
+			if !(math.Abs(g-want[k]) <= float64(n+3)*0x1p-52*size[k]+least) {
 				t.Fatalf("sum %d is %v, want %v", k, g, want[k])
 			}
 		}
