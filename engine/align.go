@@ -1,6 +1,9 @@
 package engine
 
-import "unsafe"
+import (
+	"strings"
+	"unsafe"
+)
 
 // cacheLine is the alignment of [Aligned] in bytes: a cache line of amd64 and most arm64, and an
 // AVX-512 register.
@@ -34,10 +37,24 @@ func Reserved[T Float | int16 | int32 | uint32](n int) []T {
 	return s[off : off+n : off+n]
 }
 
+// Uncleared is [Reserved] of numbers that are anything until they are written. Where a little of
+// the memory was in use before, all of a reserved table is cleared, and so comes on small pages,
+// although most of it may never be written.
+//
+//go:noinline
+func Uncleared[T Float | int8 | int16](n int) []T {
+	var b strings.Builder // of the standard library the one that gives memory as it is
+	b.Grow(n*int(unsafe.Sizeof(T(0))) + 2*cacheLine)
+	b.WriteByte(0)
+	p := unsafe.Pointer(unsafe.StringData(b.String()))
+	off := -uintptr(p) % cacheLine
+	return unsafe.Slice((*T)(unsafe.Add(p, off)), n)
+}
+
 // LargePages asks for large pages below the first n elements of a table of [Reserved], from the one
 // on up to which it has done so before, and returns up to which it has now: the last page may hold
 // more. Where n elements are small it asks for none.
-func LargePages[T Float | int16 | int32 | uint32](s []T, before, n int) int {
+func LargePages[T Float | int8 | int16 | int32 | uint32](s []T, before, n int) int {
 	size := int(unsafe.Sizeof(*new(T)))
 	if n <= before || n*size < 2*hugePage {
 		return before

@@ -266,7 +266,8 @@ func memoryOver(base learner.Config, k int64, x learner.Extent) learner.Footprin
 			x.Elem))
 	}
 	if abreast { // whose members are weights alone
-		f.Add("classes' masks", k, ensemble.ClassesBytes(t.Replaces, k, x.Features, x.Longest))
+		f.Add("classes' masks", k, ensemble.ClassesBytes(t.Replaces, k, x.Features, x.Longest,
+			x.Elem))
 	}
 	f.Moving = learner.Plus(f.Moving, learner.Times(one.Moving, k))
 	f.Each = learner.Plus(f.Each, learner.Times(one.Each, k))

@@ -48,7 +48,7 @@ func TestOVRAbreast(t *testing.T) {
 	}{
 		{600, 3000, 20, 0, 0, 600, 40}, {600, 3000, 20, 20, 0, 50, 500},
 		{600, 500, 40, 0, 0, 7, 40}, {600, 500, 40, 0, 30, 7, 40}, // side by side from the 15th on
-		{17500, 60, 16, 0, 0, 3000, 15},  // more examples than are remembered, or than a run has
+		{17500, 60, 16, 0, 16, 3000, 15}, // more examples than are remembered, or than a run has
 		{600, 400, 18, 0, 20, 100, 4000}, // scores that float32 may round
 	} {
 		t.Run(fmt.Sprintf("%d/%d/%d/%v", c.examples, c.classes, c.foreseen, c.large), func(
@@ -114,9 +114,14 @@ func learnIn(t *testing.T, l learner.Learner[float32], b *engine.Block[float32],
 
 // TestOVRAbreastEnds: classes learned side by side go on one by one, to the same bits, from the
 // first example on that is of other values or dense, and from a model that was read; and what is
-// asked of them in between changes nothing.
+// asked of them in between changes nothing. Weights of values up to 900 need more than 8 bits.
 func TestOVRAbreastEnds(t *testing.T) {
-	b := wordCounts(400, 300, 18, 40)
+	t.Run("40", func(t *testing.T) { testOVRAbreastEnds(t, 40) })
+	t.Run("900", func(t *testing.T) { testOVRAbreastEnds(t, 900) })
+}
+
+func testOVRAbreastEnds(t *testing.T, large float32) {
+	b := wordCounts(400, 300, 18, large)
 	other := learnertest.Sparse[float32](100, 300, 0)
 	inClasses(other, 18)
 	other.Y = nil

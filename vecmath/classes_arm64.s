@@ -57,36 +57,39 @@ loop: \
 	BLT   loop; \
 done:
 
-// func classesRunNEON(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16,
-// took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
+// func classesRunNEON(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16,
+// past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin,
+// peak int) int
 //
-// A row is four vectors, its sums are eight, V0-V7. They are narrowed to 16 bits by saturation,
-// which changes no comparison with the margin or its negative.
+// A row is four vectors, one of narrow too, once it is widened; its sums are eight, V0-V7. They are
+// narrowed to 16 bits by saturation, which changes no comparison with the margin or its negative.
 //
 // R0 counts, R1 w, R2 ptr, R3 rows, R4 val, R5 past, R6 seen, R7 examples left, R8 took, R9 own, R10
-// first, R11 lanes, R12 slots, R13 coef; R14 the example, R16 a row, R17 its number's place, R19, R20
-// the non-zero and the end of them, R24 the example's number; V24 margin, V25 -margin, V26 peak, V27
+// first, R11 lanes, R12 slots, R13 coef, R25 narrow; R14 the example, R16 a row, R17 the place of
+// its bounds, R19, R20 the non-zero and the end of them, R24 the example's number, R26 where its
+// rows of w begin; V24 margin, V25 -margin, V26 peak, V27
 // 1, V30 -1: each in every lane; V28 bit of each byte, V29 bit of each lane.
-TEXT ·classesRunNEON(SB), NOSPLIT, $0-136
+TEXT ·classesRunNEON(SB), NOSPLIT, $0-152
 	MOVD  counts+0(FP), R0
-	MOVD  w+8(FP), R1
-	MOVD  ptr+16(FP), R2
-	MOVD  rows+24(FP), R3
-	MOVD  val+32(FP), R4
-	MOVD  past+40(FP), R5
-	MOVD  slots+48(FP), R12
-	MOVD  coef+56(FP), R13
-	MOVD  took+64(FP), R8
-	MOVD  own+72(FP), R9
-	MOVD  first+80(FP), R10
-	MOVD  seen+88(FP), R6
-	MOVD  nseen+96(FP), R7
-	MOVD  lanes+104(FP), R11
-	MOVD  margin+112(FP), R19
+	MOVD  narrow+8(FP), R25
+	MOVD  w+16(FP), R1
+	MOVD  ptr+24(FP), R2
+	MOVD  rows+40(FP), R3
+	MOVD  val+48(FP), R4
+	MOVD  past+56(FP), R5
+	MOVD  slots+64(FP), R12
+	MOVD  coef+72(FP), R13
+	MOVD  took+80(FP), R8
+	MOVD  own+88(FP), R9
+	MOVD  first+96(FP), R10
+	MOVD  seen+104(FP), R6
+	MOVD  nseen+112(FP), R7
+	MOVD  lanes+120(FP), R11
+	MOVD  margin+128(FP), R19
 	VDUP  R19, V24.H8
 	NEG   R19, R19
 	VDUP  R19, V25.H8
-	MOVD  peak+120(FP), R19
+	MOVD  peak+136(FP), R19
 	VDUP  R19, V26.H8
 	VMOVQ $0x0001000100010001, $0x0001000100010001, V27
 	VMOVQ $0x8040201008040201, $0x8040201008040201, V28
@@ -109,11 +112,40 @@ example:
     WORD $0x4f10a545 // sxtl2 v5.4s, v10.8h
     WORD $0x0f10a566 // sxtl v6.4s, v11.4h
     WORD $0x4f10a567 // sxtl2 v7.4s, v11.8h
+	MOVD wide+32(FP), R26
+	ADD  R14<<2, R26, R26
+	MOVW (R26), R26
 	ADD  R14<<2, R2, R17
 	MOVW (R17), R19
 	MOVW 4(R17), R20
-	CMP  R20, R19
-	BGE  summed
+	CMP  R26, R19
+	BGE  wide
+
+narrow:
+	MOVW  (R3)(R19<<2), R16
+	ADD   R16<<5, R25, R16
+	VLD1  (R16), [V16.B16, V17.B16]
+    WORD $0x4f08a633 // sxtl2 v19.8h, v17.16b
+    WORD $0x0f08a632 // sxtl v18.8h, v17.8b
+    WORD $0x4f08a611 // sxtl2 v17.8h, v16.16b
+    WORD $0x0f08a610 // sxtl v16.8h, v16.8b
+	ADD   R19<<1, R4, R23
+	VLD1R (R23), [V20.H8]
+    WORD $0x0e748200 // smlal v0.4s, v16.4h, v20.4h
+    WORD $0x4e748201 // smlal2 v1.4s, v16.8h, v20.8h
+    WORD $0x0e748222 // smlal v2.4s, v17.4h, v20.4h
+    WORD $0x4e748223 // smlal2 v3.4s, v17.8h, v20.8h
+    WORD $0x0e748244 // smlal v4.4s, v18.4h, v20.4h
+    WORD $0x4e748245 // smlal2 v5.4s, v18.8h, v20.8h
+    WORD $0x0e748266 // smlal v6.4s, v19.4h, v20.4h
+    WORD $0x4e748267 // smlal2 v7.4s, v19.8h, v20.8h
+	ADD $1, R19
+	CMP R26, R19
+	BLT narrow
+
+wide:
+	CMP R20, R19
+	BGE summed
 
 product:
 	MOVW  (R3)(R19<<2), R16
@@ -179,9 +211,28 @@ summed:
 	SIGNED(V13, V27, V30, V5)
 	SIGNED(V14, V27, V30, V6)
 	SIGNED(V15, V27, V30, V7)
+	VUZP1 V13.B16, V12.B16, V21.B16
+	VUZP1 V15.B16, V14.B16, V22.B16
 	MOVW  (R17), R19
-	CMP   R20, R19
-	BGE   next
+	CMP   R26, R19
+	BGE   wideRows
+
+narrowRow:
+	MOVW  (R3)(R19<<2), R16
+	ADD   R16<<5, R25, R16
+	VLD1  (R16), [V16.B16, V17.B16]
+	ADD   R19<<1, R4, R23
+	VLD1R (R23), [V20.B16]
+    WORD $0x4e3496b0 // mla v16.16b, v21.16b, v20.16b
+    WORD $0x4e3496d1 // mla v17.16b, v22.16b, v20.16b
+	VST1 [V16.B16, V17.B16], (R16)
+	ADD  $1, R19
+	CMP  R26, R19
+	BLT  narrowRow
+
+wideRows:
+	CMP R20, R19
+	BGE next
 
 row:
 	MOVW  (R3)(R19<<2), R16
@@ -211,14 +262,14 @@ next:
 	CBNZ R7, example
     WORD $0x6e70ab50 // umaxv h16, v26.8h
 	VMOV V16.H[0], R19
-	MOVD R19, ret+128(FP)
+	MOVD R19, ret+144(FP)
 	RET
 
-// func pastRowsNEON(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+// func pastRowsNEON(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
 //
 // As classesRunNEON; R5 past, R3 rows, R7 rows left.
 TEXT ·pastRowsNEON(SB), NOSPLIT, $0-64
-	MOVD  w+0(FP), R1
+	MOVD  narrow+0(FP), R1
 	MOVD  rows+8(FP), R3
 	MOVD  n+16(FP), R7
 	MOVD  past+24(FP), R5
@@ -233,14 +284,39 @@ row:
 	MOVW   (R5), R20
 	PASTSUM(common, shared)
 	MOVW.P 4(R3), R16
-	ADD    R16<<6, R1, R16
-	VST1   [V8.H8, V9.H8, V10.H8, V11.H8], (R16)
+	ADD    R16<<5, R1, R16
+	VUZP1  V9.B16, V8.B16, V8.B16
+	VUZP1  V11.B16, V10.B16, V9.B16
+	VST1   [V8.B16, V9.B16], (R16)
 	SUB    $1, R7
 	CBNZ   R7, row
 	RET
 #undef PASTSUM
 #undef SIGNED
 #undef LANEMASKS
+
+// func widenRowsNEON(w *int16, to *int32, narrow *int8, from *int32, n int)
+TEXT ·widenRowsNEON(SB), NOSPLIT, $0-40
+	MOVD w+0(FP), R0
+	MOVD to+8(FP), R1
+	MOVD narrow+16(FP), R2
+	MOVD from+24(FP), R3
+	MOVD n+32(FP), R4
+
+row:
+	MOVW.P 4(R3), R5
+	ADD    R5<<5, R2, R5
+	VLD1   (R5), [V16.B16, V17.B16]
+    WORD $0x4f08a633 // sxtl2 v19.8h, v17.16b
+    WORD $0x0f08a632 // sxtl v18.8h, v17.8b
+    WORD $0x4f08a611 // sxtl2 v17.8h, v16.16b
+    WORD $0x0f08a610 // sxtl v16.8h, v16.8b
+	MOVW.P 4(R1), R5
+	ADD    R5<<6, R0, R5
+	VST1   [V16.H8, V17.H8, V18.H8, V19.H8], (R5)
+	SUB    $1, R4
+	CBNZ   R4, row
+	RET
 
 // func classSumsNEON(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32,
 // coef *int16, first int, steps *int16)

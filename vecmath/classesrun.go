@@ -27,75 +27,112 @@ type PastExamples struct {
 // example after example, the lanes whose score s has y*s <= margin add y times the example. The
 // label y is +1 in the lanes of Own[first+e] and -1 in the others. Only those of lanes take part.
 //
-// Example e has the non-zeros ptr[e] to ptr[e+1]-1 of rows and val, and the part of p.Ptr[e] to
-// p.Ptr[e+1]-1 in common with examples before. Its score is the sum of both: products are added in
-// int32, which must not wrap where they are to be right. The examples of seen are gone through, in
-// that order. Took[first+e] becomes the lanes that took example e, and these lanes of row e of
+// Example e has the non-zeros ptr[e] to ptr[e+1]-1 of rows and val: those before wide[e] have rows
+// of narrow, whose weights wrap in 8 bits, the others of w. There are as many of both kinds as go
+// in pairs, ptr and wide being even: a value of 0 makes them so. An example has in common with
+// those before what p.Ptr[e] to p.Ptr[e+1]-1 say. Its score is the sum of both: products are added
+// in int32, which must not wrap where they are to be right. The examples of seen are gone through,
+// in that order. Took[first+e] becomes the lanes that took example e, and these lanes of row e of
 // counts, ClassLanes numbers, grow by 1. Slots of example e are below first+e.
 //
-// The new peak is peak or the largest magnitude of a weight in a row that changed. The margin is
-// -32767 to 32766.
-func ClassesRun(counts, w []int16, ptr, rows []int32, val []int16, p *PastExamples, first int,
-	seen []int32, lanes uint32, margin int16, peak int) (newPeak int) {
+// The new peak is peak or the largest magnitude of a weight in a row of w that changed. The margin
+// is -32767 to 32766.
+func ClassesRun(counts []int16, narrow []int8, w []int16, ptr, wide, rows []int32, val []int16,
+	p *PastExamples, first int, seen []int32, lanes uint32, margin int16, peak int) (newPeak int) {
 	checkPast(p)
-	if len(ptr) == 0 || len(val) < len(rows) || first < 0 {
+	if len(ptr) == 0 || len(val) < len(rows) || len(wide) < len(ptr)-1 || first < 0 {
 		panic(panicShort)
 	}
-	checkRows(rows, ClassLanes, len(w))
 	checkOffsets(ptr, len(rows))
+	for e, mid := range wide[:len(ptr)-1] {
+		if mid < ptr[e] || mid > ptr[e+1] || (ptr[e]|mid|ptr[e+1])&1 != 0 {
+			panic(panicShort)
+		}
+		checkRows(rows[ptr[e]:mid], ClassLanes, len(narrow))
+		checkRows(rows[mid:ptr[e+1]], ClassLanes, len(w))
+	}
 	n := min(len(ptr), len(p.Ptr), len(p.Took)-first+1, len(counts)/ClassLanes+1) - 1
 	checkRows(seen, 1, n)
-	return ClassesRunUnchecked(trusted.Indices{}, counts, w, ptr, rows, val, p, first, seen, lanes,
-		margin, peak)
+	return ClassesRunUnchecked(trusted.Indices{}, counts, narrow, w, ptr, wide, rows, val, p, first,
+		seen, lanes, margin, peak)
 }
 
 // ClassesRunUnchecked is [ClassesRun] for offsets, rows, slots and examples that the caller has
 // checked.
-func ClassesRunUnchecked(_ trusted.Indices, counts, w []int16, ptr, rows []int32, val []int16,
-	p *PastExamples, first int, seen []int32, lanes uint32, margin int16, peak int) (newPeak int) {
+func ClassesRunUnchecked(_ trusted.Indices, counts []int16, narrow []int8, w []int16,
+	ptr, wide, rows []int32, val []int16, p *PastExamples, first int, seen []int32, lanes uint32,
+	margin int16, peak int) (newPeak int) {
 	if len(seen) == 0 {
 		return peak
 	}
 	if race {
 		raceRead(ptr)
+		raceRead(wide)
 		raceRead(rows)
 		raceRead(val)
 		raceRead(seen)
 		racePast(p)
-		raceWriteRows(w, ClassLanes, rows)
 		raceWrite(counts)
 		for _, e := range seen {
+			raceWriteRows(narrow, ClassLanes, rows[ptr[e]:wide[e]])
+			raceWriteRows(w, ClassLanes, rows[wide[e]:ptr[e+1]])
 			raceWrite(p.Took[first+int(e):][:1])
 		}
 	}
-	return classesRun(data(counts), data(w), data(ptr), data(rows), data(val), data(p.Ptr),
-		data(p.Slots), data(p.Coef), data(p.Took), data(p.Own), first, data(seen), len(seen),
-		int(lanes), int(margin), peak)
+	return classesRun(data(counts), data(narrow), data(w), data(ptr), data(wide), data(rows),
+		data(val), data(p.Ptr), data(p.Slots), data(p.Coef), data(p.Took), data(p.Own), first,
+		data(seen), len(seen), int(lanes), int(margin), peak)
 }
 
-// PastRows makes each row rows[i] of w, ClassLanes lanes, what examples before have had in common
-// with example i of p.
-func PastRows(w []int16, rows []int32, p *PastExamples) {
+// PastRows makes each row rows[i] of narrow, ClassLanes lanes, what examples before have had in
+// common with example i of p, which wraps in 8 bits.
+func PastRows(narrow []int8, rows []int32, p *PastExamples) {
 	checkPast(p)
 	if len(p.Ptr) <= len(rows) {
 		panic(panicShort)
 	}
-	checkRows(rows, ClassLanes, len(w))
-	PastRowsUnchecked(trusted.Indices{}, w, rows, p)
+	checkRows(rows, ClassLanes, len(narrow))
+	PastRowsUnchecked(trusted.Indices{}, narrow, rows, p)
 }
 
 // PastRowsUnchecked is [PastRows] for offsets, rows and slots that the caller has checked.
-func PastRowsUnchecked(_ trusted.Indices, w []int16, rows []int32, p *PastExamples) {
+func PastRowsUnchecked(_ trusted.Indices, narrow []int8, rows []int32, p *PastExamples) {
 	if len(rows) == 0 {
 		return
 	}
 	if race {
 		raceRead(rows)
 		racePast(p)
-		raceWriteRows(w, ClassLanes, rows)
+		raceWriteRows(narrow, ClassLanes, rows)
 	}
-	pastRows(data(w), data(rows), len(rows), data(p.Ptr), data(p.Slots), data(p.Coef), data(p.Took),
-		data(p.Own))
+	pastRows(data(narrow), data(rows), len(rows), data(p.Ptr), data(p.Slots), data(p.Coef),
+		data(p.Took), data(p.Own))
+}
+
+// WidenRows makes row to[i] of w row from[i] of narrow, ClassLanes lanes.
+func WidenRows(w []int16, to []int32, narrow []int8, from []int32) {
+	if len(to) < len(from) {
+		panic(panicShort)
+	}
+	checkRows(to[:len(from)], ClassLanes, len(w))
+	checkRows(from, ClassLanes, len(narrow))
+	WidenRowsUnchecked(trusted.Indices{}, w, to, narrow, from)
+}
+
+// WidenRowsUnchecked is [WidenRows] for rows that the caller has checked.
+func WidenRowsUnchecked(_ trusted.Indices, w []int16, to []int32, narrow []int8, from []int32) {
+	if len(from) == 0 {
+		return
+	}
+	if race {
+		raceRead(to)
+		raceRead(from)
+		raceWriteRows(w, ClassLanes, to[:len(from)])
+		for _, r := range from {
+			raceRead(classRow(data(narrow), r)[:])
+		}
+	}
+	widenRows(data(w), data(to), data(narrow), data(from), len(from))
 }
 
 func racePast(p *PastExamples) {
@@ -129,14 +166,16 @@ func checkOffsets(ptr []int32, n int) {
 }
 
 // classesRunPlain is the reference of ClassesRun.
-func classesRunPlain(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32,
-	coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int {
+func classesRunPlain(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16,
+	past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32,
+	nseen, lanes, margin, peak int) int {
 	for _, example := range unsafe.Slice(seen, nseen) {
 		var (
 			shared [ClassLanes]int16
 			s      [ClassLanes]int32
 			e      = int(example)
 			from   = int(*at(ptr, e))
+			mid    = int(*at(wide, e)) - from
 			n      = int(*at(ptr, e+1)) - from
 		)
 		pastSum(&shared, *at(past, e), *at(past, e+1), slots, coef, took, own)
@@ -144,9 +183,14 @@ func classesRunPlain(counts, w *int16, ptr, rows *int32, val *int16, past, slots
 			s[l] = int32(v)
 		}
 		of, x := unsafe.Slice(at(rows, from), n), unsafe.Slice(at(val, from), n)
-		for k, r := range of {
-			for l, v := range classRow(w, r) {
+		for k, r := range of[:mid] {
+			for l, v := range classRow(narrow, r) {
 				s[l] += int32(v) * int32(x[k])
+			}
+		}
+		for k, r := range of[mid:] {
+			for l, v := range classRow(w, r) {
+				s[l] += int32(v) * int32(x[mid+k])
 			}
 		}
 		mine, update := *at(own, first+e), uint32(0)
@@ -168,14 +212,12 @@ func classesRunPlain(counts, w *int16, ptr, rows *int32, val *int16, past, slots
 		for m := update; m != 0; m &= m - 1 {
 			count[bits.TrailingZeros32(m)]++
 		}
-		for k, r := range of {
+		for k, r := range of[:mid] {
+			stepRow(classRow(narrow, r), update, mine, int8(x[k]))
+		}
+		for k, r := range of[mid:] {
 			row := classRow(w, r)
-			for m := update &^ mine; m != 0; m &= m - 1 {
-				row[bits.TrailingZeros32(m)] -= x[k]
-			}
-			for m := update & mine; m != 0; m &= m - 1 {
-				row[bits.TrailingZeros32(m)] += x[k]
-			}
+			stepRow(row, update, mine, x[mid+k])
 			for _, v := range row {
 				peak = max(peak, int(v), -int(v))
 			}
@@ -184,13 +226,36 @@ func classesRunPlain(counts, w *int16, ptr, rows *int32, val *int16, past, slots
 	return peak
 }
 
+// stepRow adds x to the lanes of update that are mine, and takes it from the others.
+func stepRow[W int8 | int16](row *[ClassLanes]W, update, mine uint32, x W) {
+	for m := update &^ mine; m != 0; m &= m - 1 {
+		row[bits.TrailingZeros32(m)] -= x
+	}
+	for m := update & mine; m != 0; m &= m - 1 {
+		row[bits.TrailingZeros32(m)] += x
+	}
+}
+
 // pastRowsPlain is the reference of PastRows.
-func pastRowsPlain(w *int16, rows *int32, n int, past, slots *int32, coef *int16,
+func pastRowsPlain(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16,
 	took, own *uint32) {
 	for i, r := range unsafe.Slice(rows, n) {
-		row := classRow(w, r)
-		*row = [ClassLanes]int16{}
-		pastSum(row, *at(past, i), *at(past, i+1), slots, coef, took, own)
+		var sum [ClassLanes]int16
+		pastSum(&sum, *at(past, i), *at(past, i+1), slots, coef, took, own)
+		row := classRow(narrow, r)
+		for l, v := range sum {
+			row[l] = int8(v)
+		}
+	}
+}
+
+// widenRowsPlain is the reference of WidenRows.
+func widenRowsPlain(w *int16, to *int32, narrow *int8, from *int32, n int) {
+	for i, r := range unsafe.Slice(from, n) {
+		row := classRow(w, *at(to, i))
+		for l, v := range classRow(narrow, r) {
+			row[l] = int16(v)
+		}
 	}
 }
 
@@ -209,8 +274,8 @@ func pastSum(dst *[ClassLanes]int16, from, to int32, slots *int32, coef *int16, 
 }
 
 // classRow is row r.
-func classRow(w *int16, r int32) *[ClassLanes]int16 {
-	return (*[ClassLanes]int16)(unsafe.Pointer(at(w, int(r)*ClassLanes)))
+func classRow[W int8 | int16](w *W, r int32) *[ClassLanes]W {
+	return (*[ClassLanes]W)(unsafe.Pointer(at(w, int(r)*ClassLanes)))
 }
 
 // at is element i behind p.

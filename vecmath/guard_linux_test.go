@@ -16,7 +16,7 @@ type guard struct {
 	tail bool
 }
 
-const guardSlots = 16 // operands of a kernel
+const guardSlots = 20 // operands of a kernel
 
 func newGuard(t *testing.T) *guard {
 	g := &guard{page: unix.Getpagesize()}

@@ -74,6 +74,7 @@ type operands[T Float] struct {
 	int16s     []int16
 	int8s      []int8
 	int32s     []int32 // sums of the lanes' scores, or of members' weights
+	wide       []int32 // where rows of int16s begin
 	products   []int32
 	limit      int // of int16s or int8s
 	val        []int16
@@ -154,14 +155,17 @@ func kernelTable[T Float]() []kernel[T] {
 				o.idx, o.z, o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
 		}},
 		{"classesRun", makeClasses[T], func(o *operands[T]) {
-			o.peak = ClassesRun(o.counts, o.int16s, o.int32s, o.idx, o.val, &o.past, o.n, o.lanes,
-				uint32(o.words[1]), int16(o.words[0]), o.peak)
+			o.peak = ClassesRun(o.counts, o.int8s, o.int16s, o.int32s, o.wide, o.idx, o.val,
+				&o.past, o.n, o.lanes, uint32(o.words[1]), int16(o.words[0]), o.peak)
 		}},
 		{"classSums", makeClassSums[T], func(o *operands[T]) {
 			ClassSums(o.products, o.int32s, o.lanes, o.idx, o.val, &o.past, o.n, o.int16s)
 		}},
 		{"pastRows", makePastRows[T], func(o *operands[T]) {
-			PastRows(o.int16s, o.idx, &o.past)
+			PastRows(o.int8s, o.idx, &o.past)
+		}},
+		{"widenRows", makeWidenRows[T], func(o *operands[T]) {
+			WidenRows(o.int16s, o.lanes, o.int8s, o.idx)
 		}},
 		{"allOnes", makeOnes[T], func(o *operands[T]) {
 			if AllOnes(o.x) {
@@ -586,9 +590,10 @@ func makeClasses[T Float](g *generator[T], n int) *operands[T] {
 		counts: take[int16](g.place, examples*ClassLanes)}
 	clear(o.counts)
 	o.int32s[0] = 0
+	o.wide = take[int32](g.place, examples)
 	for e := range examples {
-		length := max(0, g.rng.IntN(12)-4)
-		o.int32s[e+1] = o.int32s[e] + int32(length)
+		o.wide[e] = o.int32s[e] + int32(2*max(0, g.rng.IntN(6)-2))
+		o.int32s[e+1] = o.wide[e] + int32(2*max(0, g.rng.IntN(5)-2))
 	}
 	nnz := int(o.int32s[examples])
 	o.idx, o.val = take[int32](g.place, nnz), take[int16](g.place, nnz)
@@ -606,6 +611,10 @@ func makeClasses[T Float](g *generator[T], n int) *operands[T] {
 	for i := range o.int16s {
 		o.int16s[i] = g.whole()
 		o.peak = max(o.peak, int(o.int16s[i]), -int(o.int16s[i]))
+	}
+	o.int8s = take[int8](g.place, rows*ClassLanes)
+	for i := range o.int8s {
+		o.int8s[i] = int8(g.word())
 	}
 	g.examplesBefore(o, examples)
 	o.words[0] = uint64([]int{0, 3, -3, math.MaxInt16 - 1, math.MinInt16 + 1,
@@ -637,12 +646,30 @@ func makePastRows[T Float](g *generator[T], n int) *operands[T] {
 	o := &operands[T]{n: 1 + n%23, idx: take[int32](g.place, features)}
 	g.examplesBefore(o, features)
 	rows := g.rng.Perm(features + n%3)
-	o.int16s = take[int16](g.place, len(rows)*ClassLanes)
+	o.int8s = take[int8](g.place, len(rows)*ClassLanes)
 	for i := range o.idx {
 		o.idx[i] = int32(rows[i])
 	}
+	for i := range o.int8s {
+		o.int8s[i] = int8(g.word())
+	}
+	return o
+}
+
+// makeWidenRows: up to eleven rows, each to another one.
+func makeWidenRows[T Float](g *generator[T], n int) *operands[T] {
+	rows := g.rng.Perm(n%12 + n%3)
+	o := &operands[T]{idx: take[int32](g.place, n%12), lanes: take[int32](g.place, n%12)}
+	o.int16s = take[int16](g.place, len(rows)*ClassLanes)
+	o.int8s = take[int8](g.place, (1+n%23)*ClassLanes)
+	for i := range o.idx {
+		o.idx[i], o.lanes[i] = int32(g.rng.IntN(1+n%23)), int32(rows[i])
+	}
 	for i := range o.int16s {
 		o.int16s[i] = g.whole()
+	}
+	for i := range o.int8s {
+		o.int8s[i] = int8(g.word())
 	}
 	return o
 }
@@ -955,7 +982,7 @@ func (o *operands[T]) clone() *operands[T] {
 	c.x, c.y, c.z, c.d = slices.Clone(o.x), slices.Clone(o.y), slices.Clone(o.z), slices.Clone(o.d)
 	c.idx, c.lanes, c.mask = slices.Clone(o.idx), slices.Clone(o.lanes), slices.Clone(o.mask)
 	c.ptr, c.int16s = slices.Clone(o.ptr), slices.Clone(o.int16s)
-	c.int8s = slices.Clone(o.int8s)
+	c.int8s, c.wide = slices.Clone(o.int8s), slices.Clone(o.wide)
 	c.int32s, c.products = slices.Clone(o.int32s), slices.Clone(o.products)
 	c.val, c.counts = slices.Clone(o.val), slices.Clone(o.counts)
 	c.past = PastExamples{slices.Clone(o.past.Ptr), slices.Clone(o.past.Slots),

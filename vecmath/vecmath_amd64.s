@@ -1298,23 +1298,24 @@ loop: \
 	JLT          loop; \
 done:
 
-// func classesRunAVX2(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16,
-// took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
+// func classesRunAVX2(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32,
+// val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32,
+// nseen, lanes, margin, peak int) int
 //
 // As classesRunAVX512, a row being two registers: Y0 and Y1 have what is in common, then Y0 and Y1
 // the products of the first 16 lanes, Y2 and Y3 those of the others; Y14 is the peak.
-TEXT ·classesRunAVX2(SB), NOSPLIT, $0-136
-	MOVQ         counts+0(FP), R15
-	MOVQ         w+8(FP), SI
-	MOVQ         rows+24(FP), R10
-	MOVQ         val+32(FP), R11
-	MOVQ         slots+48(FP), R12
-	MOVQ         coef+56(FP), R13
-	MOVQ         took+64(FP), R8
-	MOVQ         own+72(FP), R9
-	MOVQ         seen+88(FP), DI
-	MOVQ         nseen+96(FP), DX
-	MOVQ         peak+120(FP), AX
+TEXT ·classesRunAVX2(SB), NOSPLIT, $0-152
+	MOVQ         narrow+8(FP), SI
+	MOVQ         w+16(FP), R15
+	MOVQ         rows+40(FP), R10
+	MOVQ         val+48(FP), R11
+	MOVQ         slots+64(FP), R12
+	MOVQ         coef+72(FP), R13
+	MOVQ         took+80(FP), R8
+	MOVQ         own+88(FP), R9
+	MOVQ         seen+104(FP), DI
+	MOVQ         nseen+112(FP), DX
+	MOVQ         peak+136(FP), AX
 	VMOVD        AX, X14
 	VPBROADCASTW X14, Y14
 	CLASSLANES
@@ -1324,22 +1325,23 @@ example:
 	CMPQ    DX, $1
 	JEQ     fetched
 	MOVLQSX 4(DI), CX
-	MOVQ    ptr+16(FP), AX
-	MOVLQSX 4(AX)(CX*4), R14
+	MOVQ    ptr+24(FP), AX
+	MOVQ    wide+32(FP), R14
+	MOVLQSX (R14)(CX*4), R14
 	MOVLQSX (AX)(CX*4), CX
 	CMPQ    CX, R14
 	JGE     fetched
 
 fetch:
 	MOVLQSX    (R10)(CX*4), AX
-	SHLQ       $6, AX
+	SHLQ       $5, AX
 	PREFETCHT1 (SI)(AX*1)
 	INCQ       CX
 	CMPQ       CX, R14
 	JLT        fetch
 
 fetched:
-	MOVQ    past+40(FP), AX
+	MOVQ    past+56(FP), AX
 	MOVLQSX (AX)(BX*4), CX
 	MOVLQSX 4(AX)(BX*4), R14
 	VPXOR   Y0, Y0, Y0
@@ -1354,23 +1356,54 @@ fetched:
 	VPMADDWD   Y6, Y1, Y1
 	VPMADDWD   Y6, Y2, Y2
 	VPMADDWD   Y6, Y3, Y3
-	MOVQ       ptr+16(FP), AX
+	MOVQ       ptr+24(FP), AX
 	MOVLQSX    (AX)(BX*4), CX
-	MOVLQSX    4(AX)(BX*4), R14
-	DECQ       R14
+	MOVQ       wide+32(FP), AX
+	MOVLQSX    (AX)(BX*4), R14
 	CMPQ       CX, R14
-	JGT        summed
-	JEQ        single
+	JGE        wide
+
+narrow:
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $5, AX
+	VPMOVSXBW    (SI)(AX*1), Y4
+	VPMOVSXBW    16(SI)(AX*1), Y5
+	MOVLQSX      4(R10)(CX*4), AX
+	SHLQ         $5, AX
+	VPMOVSXBW    (SI)(AX*1), Y8
+	VPMOVSXBW    16(SI)(AX*1), Y9
+	VPBROADCASTD (R11)(CX*2), Y6
+	VPUNPCKLWD   Y8, Y4, Y7
+	VPUNPCKHWD   Y8, Y4, Y4
+	VPMADDWD     Y6, Y7, Y7
+	VPMADDWD     Y6, Y4, Y4
+	VPADDD       Y7, Y0, Y0
+	VPADDD       Y4, Y1, Y1
+	VPUNPCKLWD   Y9, Y5, Y7
+	VPUNPCKHWD   Y9, Y5, Y5
+	VPMADDWD     Y6, Y7, Y7
+	VPMADDWD     Y6, Y5, Y5
+	VPADDD       Y7, Y2, Y2
+	VPADDD       Y5, Y3, Y3
+	ADDQ         $2, CX
+	CMPQ         CX, R14
+	JLT          narrow
+
+wide:
+	MOVQ    ptr+24(FP), AX
+	MOVLQSX 4(AX)(BX*4), R14
+	CMPQ    CX, R14
+	JGE     summed
 
 pair:
 	MOVLQSX      (R10)(CX*4), AX
 	SHLQ         $6, AX
-	VMOVDQU      (SI)(AX*1), Y4
-	VMOVDQU      32(SI)(AX*1), Y5
+	VMOVDQU      (R15)(AX*1), Y4
+	VMOVDQU      32(R15)(AX*1), Y5
 	MOVLQSX      4(R10)(CX*4), AX
 	SHLQ         $6, AX
-	VMOVDQU      (SI)(AX*1), Y8
-	VMOVDQU      32(SI)(AX*1), Y9
+	VMOVDQU      (R15)(AX*1), Y8
+	VMOVDQU      32(R15)(AX*1), Y9
 	VPBROADCASTD (R11)(CX*2), Y6
 	VPUNPCKLWD   Y8, Y4, Y7
 	VPUNPCKHWD   Y8, Y4, Y4
@@ -1387,33 +1420,11 @@ pair:
 	ADDQ         $2, CX
 	CMPQ         CX, R14
 	JLT          pair
-	JGT          summed
-
-single:
-	MOVLQSX    (R10)(CX*4), AX
-	SHLQ       $6, AX
-	VMOVDQU    (SI)(AX*1), Y4
-	VMOVDQU    32(SI)(AX*1), Y5
-	MOVWLZX    (R11)(CX*2), AX
-	VMOVD      AX, X6
-	VPBROADCASTD X6, Y6
-	VPUNPCKLWD Y4, Y4, Y7
-	VPUNPCKHWD Y4, Y4, Y4
-	VPMADDWD   Y6, Y7, Y7
-	VPMADDWD   Y6, Y4, Y4
-	VPADDD     Y7, Y0, Y0
-	VPADDD     Y4, Y1, Y1
-	VPUNPCKLWD Y5, Y5, Y7
-	VPUNPCKHWD Y5, Y5, Y5
-	VPMADDWD   Y6, Y7, Y7
-	VPMADDWD   Y6, Y5, Y5
-	VPADDD     Y7, Y2, Y2
-	VPADDD     Y5, Y3, Y3
 
 summed:
 	VPACKSSDW    Y1, Y0, Y0
 	VPACKSSDW    Y3, Y2, Y2
-	MOVQ         margin+112(FP), AX
+	MOVQ         margin+128(FP), AX
 	VMOVD        AX, X4
 	VPBROADCASTW X4, Y4
 	VPXOR        Y5, Y5, Y5
@@ -1429,12 +1440,12 @@ summed:
 	VPERMQ       $0xD8, Y6, Y6
 	VPMOVMSKB    Y6, AX
 	XORL         AX, CX
-	MOVQ         first+80(FP), R14
+	MOVQ         first+96(FP), R14
 	ADDQ         BX, R14
 	ANDL         (R9)(R14*4), CX
 	XORL         CX, AX
 	NOTL         AX
-	MOVQ         lanes+104(FP), CX
+	MOVQ         lanes+120(FP), CX
 	ANDL         CX, AX
 	MOVL         AX, (R8)(R14*4)
 	JEQ          next
@@ -1444,17 +1455,44 @@ summed:
 	LABELS(Y2, Y3, Y12, Y1, Y4)
 	MOVQ         BX, AX
 	SHLQ         $6, AX
+	ADDQ         counts+0(FP), AX
 	VPABSW       Y0, Y4
 	VPABSW       Y1, Y5
-	VPADDW       (R15)(AX*1), Y4, Y4
-	VPADDW       32(R15)(AX*1), Y5, Y5
-	VMOVDQU      Y4, (R15)(AX*1)
-	VMOVDQU      Y5, 32(R15)(AX*1)
-	MOVQ         ptr+16(FP), AX
+	VPADDW       (AX), Y4, Y4
+	VPADDW       32(AX), Y5, Y5
+	VMOVDQU      Y4, (AX)
+	VMOVDQU      Y5, 32(AX)
+	MOVQ         ptr+24(FP), AX
 	MOVLQSX      (AX)(BX*4), CX
-	MOVLQSX      4(AX)(BX*4), R14
+	MOVQ         wide+32(FP), AX
+	MOVLQSX      (AX)(BX*4), R14
 	CMPQ         CX, R14
-	JGE          next
+	JGE          wideRows
+	VPACKSSWB    Y1, Y0, Y6
+	VPERMQ       $0xD8, Y6, Y6
+
+narrowRow:
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $5, AX
+	VPBROADCASTB (R11)(CX*2), Y4
+	VPSIGNB      Y6, Y4, Y4
+	VPADDB       (SI)(AX*1), Y4, Y4
+	VMOVDQU      Y4, (SI)(AX*1)
+	MOVLQSX      4(R10)(CX*4), AX
+	SHLQ         $5, AX
+	VPBROADCASTB 2(R11)(CX*2), Y5
+	VPSIGNB      Y6, Y5, Y5
+	VPADDB       (SI)(AX*1), Y5, Y5
+	VMOVDQU      Y5, (SI)(AX*1)
+	ADDQ         $2, CX
+	CMPQ         CX, R14
+	JLT          narrowRow
+
+wideRows:
+	MOVQ    ptr+24(FP), AX
+	MOVLQSX 4(AX)(BX*4), R14
+	CMPQ    CX, R14
+	JGE     next
 
 row:
 	MOVLQSX      (R10)(CX*4), AX
@@ -1462,10 +1500,10 @@ row:
 	VPBROADCASTW (R11)(CX*2), Y4
 	VPSIGNW      Y1, Y4, Y5
 	VPSIGNW      Y0, Y4, Y4
-	VPADDW       (SI)(AX*1), Y4, Y4
-	VPADDW       32(SI)(AX*1), Y5, Y5
-	VMOVDQU      Y4, (SI)(AX*1)
-	VMOVDQU      Y5, 32(SI)(AX*1)
+	VPADDW       (R15)(AX*1), Y4, Y4
+	VPADDW       32(R15)(AX*1), Y5, Y5
+	VMOVDQU      Y4, (R15)(AX*1)
+	VMOVDQU      Y5, 32(R15)(AX*1)
 	VPABSW       Y4, Y4
 	VPABSW       Y5, Y5
 	VPMAXUW      Y4, Y14, Y14
@@ -1486,15 +1524,15 @@ next:
 	VMOVD        X1, AX
 	NOTL         AX
 	MOVWLZX      AX, AX
-	MOVQ         AX, ret+128(FP)
+	MOVQ         AX, ret+144(FP)
 	VZEROUPPER
 	RET
 
-// func pastRowsAVX2(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+// func pastRowsAVX2(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
 //
 // As classesRunAVX2; DI past, BX rows, DX rows left.
 TEXT ·pastRowsAVX2(SB), NOSPLIT, $0-64
-	MOVQ w+0(FP), SI
+	MOVQ narrow+0(FP), SI
 	MOVQ rows+8(FP), BX
 	MOVQ n+16(FP), DX
 	MOVQ past+24(FP), DI
@@ -1510,10 +1548,15 @@ row:
 	VPXOR   Y0, Y0, Y0
 	VPXOR   Y1, Y1, Y1
 	PASTSUM(common, shared)
-	MOVLQSX (BX), AX
-	SHLQ    $6, AX
-	VMOVDQU Y0, (SI)(AX*1)
-	VMOVDQU Y1, 32(SI)(AX*1)
+	VPCMPEQW  Y2, Y2, Y2
+	VPSRLW    $8, Y2, Y2 // the lower halves
+	VPAND     Y2, Y0, Y0
+	VPAND     Y2, Y1, Y1
+	VPACKUSWB Y1, Y0, Y0
+	VPERMQ    $0xD8, Y0, Y0
+	MOVLQSX   (BX), AX
+	SHLQ      $5, AX
+	VMOVDQU   Y0, (SI)(AX*1)
 	ADDQ    $4, DI
 	ADDQ    $4, BX
 	DECQ    DX
@@ -1523,6 +1566,30 @@ row:
 #undef PASTSUM
 #undef LABELS
 #undef CLASSLANES
+
+// func widenRowsAVX2(w *int16, to *int32, narrow *int8, from *int32, n int)
+TEXT ·widenRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ w+0(FP), DI
+	MOVQ to+8(FP), R8
+	MOVQ narrow+16(FP), SI
+	MOVQ from+24(FP), R9
+	MOVQ n+32(FP), DX
+
+row:
+	MOVLQSX   (R9), AX
+	SHLQ      $5, AX
+	VPMOVSXBW (SI)(AX*1), Y0
+	VPMOVSXBW 16(SI)(AX*1), Y1
+	MOVLQSX   (R8), AX
+	SHLQ      $6, AX
+	VMOVDQU   Y0, (DI)(AX*1)
+	VMOVDQU   Y1, 32(DI)(AX*1)
+	ADDQ      $4, R8
+	ADDQ      $4, R9
+	DECQ      DX
+	JNE       row
+	VZEROUPPER
+	RET
 
 // SUMROW adds to Y0 to Y3 the row at AX times Y8.
 #define SUMROW \

@@ -1216,64 +1216,70 @@ loop: \
 	JLT          loop; \
 done:
 
-// func classesRunAVX512(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16,
-// took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
+// func classesRunAVX512(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32,
+// val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32,
+// nseen, lanes, margin, peak int) int
 //
-// A row is one register. Two rows at a time are interleaved, so that one instruction multiplies
-// the pair of a lane and adds the products in 32 bits: to Z2 for lanes 0-3, 8-11 and so on, to Z3
-// for the others; packing puts them in order again, and saturates, which changes no comparison.
-// Whether an example updates any lane can not be predicted, and rows come from L3 or memory: those
-// of the next example are fetched ahead.
+// A row of w is one register, and one of narrow is widened to one. Two rows at a time are
+// interleaved, so that one instruction multiplies the pair of a lane and adds the products in 32
+// bits: to Z2 for lanes 0-3, 8-11 and so on, to Z3 for the others; packing puts them in order
+// again, and saturates, which changes no comparison. Whether an example updates any lane can not be
+// predicted, and rows come from L3 or memory: those of narrow, which are most, are fetched ahead
+// for the next example. Each row costs a load that way, so those of w, which L2 mostly has, aren't.
 //
-// SI w, R10 rows, R11 val, R8 took, R9 own, R12 slots, R13 coef, R15 counts, DI seen, DX examples
+// SI narrow, R15 w, R10 rows, R11 val, R8 took, R9 own, R12 slots, R13 coef, DI seen, DX examples
 // left, BX the example; CX and R14 the non-zero and the end of them; K7 the lanes; Z20 margin, Z21
-// -margin, Z22 1 in 32 bits, Z23 0, Z24 peak, Z25 1, Z26 -1: each in every lane.
-TEXT ·classesRunAVX512(SB), NOSPLIT, $0-136
-	MOVQ         counts+0(FP), R15
-	MOVQ         w+8(FP), SI
-	MOVQ         rows+24(FP), R10
-	MOVQ         val+32(FP), R11
-	MOVQ         slots+48(FP), R12
-	MOVQ         coef+56(FP), R13
-	MOVQ         took+64(FP), R8
-	MOVQ         own+72(FP), R9
-	MOVQ         seen+88(FP), DI
-	MOVQ         nseen+96(FP), DX
-	MOVQ         lanes+104(FP), AX
+// -margin, Z22 1 in 32 bits, Z23 0, Z24 peak, Z25 1, Z26 -1: each in every lane, Y27 and Y28 1 and
+// -1 in bytes.
+TEXT ·classesRunAVX512(SB), NOSPLIT, $0-152
+	MOVQ         narrow+8(FP), SI
+	MOVQ         w+16(FP), R15
+	MOVQ         rows+40(FP), R10
+	MOVQ         val+48(FP), R11
+	MOVQ         slots+64(FP), R12
+	MOVQ         coef+72(FP), R13
+	MOVQ         took+80(FP), R8
+	MOVQ         own+88(FP), R9
+	MOVQ         seen+104(FP), DI
+	MOVQ         nseen+112(FP), DX
+	MOVQ         lanes+120(FP), AX
 	KMOVD        AX, K7
-	MOVQ         margin+112(FP), AX
+	MOVQ         margin+128(FP), AX
 	VPBROADCASTW AX, Z20
 	NEGQ         AX
 	VPBROADCASTW AX, Z21
-	MOVQ         peak+120(FP), AX
+	MOVQ         peak+136(FP), AX
 	VPBROADCASTW AX, Z24
 	MOVL         $1, AX
 	VPBROADCASTD AX, Z22
 	VPBROADCASTW AX, Z25
+	VPBROADCASTB AX, Y27
 	VPXORQ       Z23, Z23, Z23
 	VPSUBW       Z25, Z23, Z26
+	VPSUBB       Y27, Y23, Y28
 
 example:
 	MOVLQSX (DI), BX
 	CMPQ    DX, $1
 	JEQ     fetched
 	MOVLQSX 4(DI), CX
-	MOVQ    ptr+16(FP), AX
-	MOVLQSX 4(AX)(CX*4), R14
+	MOVQ    ptr+24(FP), AX
+	MOVQ    wide+32(FP), R14
+	MOVLQSX (R14)(CX*4), R14
 	MOVLQSX (AX)(CX*4), CX
 	CMPQ    CX, R14
 	JGE     fetched
 
 fetch:
 	MOVLQSX    (R10)(CX*4), AX
-	SHLQ       $6, AX
+	SHLQ       $5, AX
 	PREFETCHT1 (SI)(AX*1)
 	INCQ       CX
 	CMPQ       CX, R14
 	JLT        fetch
 
 fetched:
-	MOVQ    past+40(FP), AX
+	MOVQ    past+56(FP), AX
 	MOVLQSX (AX)(BX*4), CX
 	MOVLQSX 4(AX)(BX*4), R14
 	VPXORQ  Z0, Z0, Z0
@@ -1282,21 +1288,44 @@ fetched:
 	VPUNPCKHWD Z23, Z0, Z3
 	VPMADDWD   Z22, Z2, Z2
 	VPMADDWD   Z22, Z3, Z3
-	MOVQ       ptr+16(FP), AX
+	MOVQ       ptr+24(FP), AX
 	MOVLQSX    (AX)(BX*4), CX
-	MOVLQSX    4(AX)(BX*4), R14
-	DECQ       R14
+	MOVQ       wide+32(FP), AX
+	MOVLQSX    (AX)(BX*4), R14
 	CMPQ       CX, R14
-	JGT        summed
-	JEQ        single
+	JGE        wide
+
+narrow:
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $5, AX
+	VPMOVSXBW    (SI)(AX*1), Z4
+	MOVLQSX      4(R10)(CX*4), AX
+	SHLQ         $5, AX
+	VPMOVSXBW    (SI)(AX*1), Z5
+	VPBROADCASTD (R11)(CX*2), Z6
+	VPUNPCKLWD   Z5, Z4, Z7
+	VPUNPCKHWD   Z5, Z4, Z8
+	VPMADDWD     Z6, Z7, Z7
+	VPMADDWD     Z6, Z8, Z8
+	VPADDD       Z7, Z2, Z2
+	VPADDD       Z8, Z3, Z3
+	ADDQ         $2, CX
+	CMPQ         CX, R14
+	JLT          narrow
+
+wide:
+	MOVQ    ptr+24(FP), AX
+	MOVLQSX 4(AX)(BX*4), R14
+	CMPQ    CX, R14
+	JGE     summed
 
 pair:
 	MOVLQSX      (R10)(CX*4), AX
 	SHLQ         $6, AX
-	VMOVDQU64    (SI)(AX*1), Z4
+	VMOVDQU64    (R15)(AX*1), Z4
 	MOVLQSX      4(R10)(CX*4), AX
 	SHLQ         $6, AX
-	VMOVDQU64    (SI)(AX*1), Z5
+	VMOVDQU64    (R15)(AX*1), Z5
 	VPBROADCASTD (R11)(CX*2), Z6
 	VPUNPCKLWD   Z5, Z4, Z7
 	VPUNPCKHWD   Z5, Z4, Z8
@@ -1307,24 +1336,10 @@ pair:
 	ADDQ         $2, CX
 	CMPQ         CX, R14
 	JLT          pair
-	JGT          summed
-
-single:
-	MOVLQSX      (R10)(CX*4), AX
-	SHLQ         $6, AX
-	VMOVDQU64    (SI)(AX*1), Z4
-	MOVWLZX      (R11)(CX*2), AX
-	VPBROADCASTD AX, Z6
-	VPUNPCKLWD   Z23, Z4, Z7
-	VPUNPCKHWD   Z23, Z4, Z8
-	VPMADDWD     Z6, Z7, Z7
-	VPMADDWD     Z6, Z8, Z8
-	VPADDD       Z7, Z2, Z2
-	VPADDD       Z8, Z3, Z3
 
 summed:
 	VPACKSSDW Z3, Z2, Z1
-	MOVQ      first+80(FP), AX
+	MOVQ      first+96(FP), AX
 	ADDQ      BX, AX
 	KMOVD     (R9)(AX*4), K2
 	VPCMPW    $2, Z20, Z1, K3 // LE
@@ -1338,25 +1353,52 @@ summed:
 	JEQ       next
 	MOVQ      BX, AX
 	SHLQ      $6, AX
-	VMOVDQU64 (R15)(AX*1), Z4
+	ADDQ      counts+0(FP), AX
+	VMOVDQU64 (AX), Z4
 	VPADDW    Z25, Z4, K1, Z4
-	VMOVDQU64 Z4, (R15)(AX*1)
+	VMOVDQU64 Z4, (AX)
 	KANDD     K1, K2, K2
 	VMOVDQU16.Z Z26, K1, Z9
 	VMOVDQU16   Z25, K2, Z9
-	INCQ      R14
-	MOVQ      ptr+16(FP), AX
+	VMOVDQU8.Z  Y28, K1, Y10
+	VMOVDQU8    Y27, K2, Y10
+	MOVQ      ptr+24(FP), AX
 	MOVLQSX   (AX)(BX*4), CX
+	MOVQ      wide+32(FP), AX
+	MOVLQSX   (AX)(BX*4), R14
 	CMPQ      CX, R14
-	JGE       next
+	JGE       wideRows
+
+narrowRow:
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $5, AX
+	VPBROADCASTB (R11)(CX*2), Y4
+	VPSIGNB      Y10, Y4, Y4
+	VPADDB       (SI)(AX*1), Y4, Y4
+	VMOVDQU      Y4, (SI)(AX*1)
+	MOVLQSX      4(R10)(CX*4), AX
+	SHLQ         $5, AX
+	VPBROADCASTB 2(R11)(CX*2), Y5
+	VPSIGNB      Y10, Y5, Y5
+	VPADDB       (SI)(AX*1), Y5, Y5
+	VMOVDQU      Y5, (SI)(AX*1)
+	ADDQ         $2, CX
+	CMPQ         CX, R14
+	JLT          narrowRow
+
+wideRows:
+	MOVQ    ptr+24(FP), AX
+	MOVLQSX 4(AX)(BX*4), R14
+	CMPQ    CX, R14
+	JGE     next
 
 row:
 	MOVLQSX      (R10)(CX*4), AX
 	SHLQ         $6, AX
 	VPBROADCASTW (R11)(CX*2), Z4
 	VPMULLW      Z9, Z4, Z4
-	VPADDW       (SI)(AX*1), Z4, Z4
-	VMOVDQU64    Z4, (SI)(AX*1)
+	VPADDW       (R15)(AX*1), Z4, Z4
+	VMOVDQU64    Z4, (R15)(AX*1)
 	VPABSW       Z4, Z4
 	VPMAXUW      Z4, Z24, Z24
 	INCQ         CX
@@ -1377,7 +1419,7 @@ next:
 	VMOVD         X1, AX
 	NOTL          AX
 	MOVWLZX       AX, AX
-	MOVQ          AX, ret+128(FP)
+	MOVQ          AX, ret+144(FP)
 	VZEROUPPER
 	RET
 
@@ -1480,11 +1522,11 @@ next:
 	VZEROUPPER
 	RET
 
-// func pastRowsAVX512(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+// func pastRowsAVX512(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
 //
 // As classesRunAVX512; DI past, BX rows, DX rows left.
 TEXT ·pastRowsAVX512(SB), NOSPLIT, $0-64
-	MOVQ w+0(FP), SI
+	MOVQ narrow+0(FP), SI
 	MOVQ rows+8(FP), BX
 	MOVQ n+16(FP), DX
 	MOVQ past+24(FP), DI
@@ -1499,8 +1541,8 @@ row:
 	VPXORQ  Z0, Z0, Z0
 	PASTSUM(common, shared)
 	MOVLQSX   (BX), AX
-	SHLQ      $6, AX
-	VMOVDQU64 Z0, (SI)(AX*1)
+	SHLQ    $5, AX
+	VPMOVWB Z0, (SI)(AX*1)
 	ADDQ      $4, DI
 	ADDQ      $4, BX
 	DECQ      DX
@@ -1508,6 +1550,28 @@ row:
 	VZEROUPPER
 	RET
 #undef PASTSUM
+
+// func widenRowsAVX512(w *int16, to *int32, narrow *int8, from *int32, n int)
+TEXT ·widenRowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ w+0(FP), DI
+	MOVQ to+8(FP), R8
+	MOVQ narrow+16(FP), SI
+	MOVQ from+24(FP), R9
+	MOVQ n+32(FP), DX
+
+row:
+	MOVLQSX   (R9), AX
+	SHLQ      $5, AX
+	VPMOVSXBW (SI)(AX*1), Z0
+	MOVLQSX   (R8), AX
+	SHLQ      $6, AX
+	VMOVDQU64 Z0, (DI)(AX*1)
+	ADDQ      $4, R8
+	ADDQ      $4, R9
+	DECQ      DX
+	JNE       row
+	VZEROUPPER
+	RET
 
 // int8Tails has at k, in words of 8 bytes from its middle on, all ones where k is below 0.
 DATA int8Tails<>+0(SB)/8, $-1

@@ -359,26 +359,38 @@ func lanesRunInt8(counts, sums *int32, w *int8, nw, width int, ptr *int, n int, 
 	return lanesRunInt8Plain(counts, sums, w, nw, width, ptr, n, rows, y, ysize, seen, stride, margin, limit, peak)
 }
 
-func classesRun(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int {
+func classesRun(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int {
 	switch active {
 	case AVX512:
-		return classesRunAVX512(counts, w, ptr, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
+		return classesRunAVX512(counts, narrow, w, ptr, wide, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
 	case AVX2:
-		return classesRunAVX2(counts, w, ptr, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
+		return classesRunAVX2(counts, narrow, w, ptr, wide, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
 	}
-	return classesRunPlain(counts, w, ptr, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
+	return classesRunPlain(counts, narrow, w, ptr, wide, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
 }
 
-func pastRows(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32) {
+func pastRows(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32) {
 	switch active {
 	case AVX512:
-		pastRowsAVX512(w, rows, n, past, slots, coef, took, own)
+		pastRowsAVX512(narrow, rows, n, past, slots, coef, took, own)
 		return
 	case AVX2:
-		pastRowsAVX2(w, rows, n, past, slots, coef, took, own)
+		pastRowsAVX2(narrow, rows, n, past, slots, coef, took, own)
 		return
 	}
-	pastRowsPlain(w, rows, n, past, slots, coef, took, own)
+	pastRowsPlain(narrow, rows, n, past, slots, coef, took, own)
+}
+
+func widenRows(w *int16, to *int32, narrow *int8, from *int32, n int) {
+	switch active {
+	case AVX512:
+		widenRowsAVX512(w, to, narrow, from, n)
+		return
+	case AVX2:
+		widenRowsAVX2(w, to, narrow, from, n)
+		return
+	}
+	widenRowsPlain(w, to, narrow, from, n)
 }
 
 func classSums(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, coef *int16, first int, steps *int16) {

@@ -222,18 +222,26 @@ func lanesRunInt8AVX512(counts, sums *int32, w *int8, width int, ptr *int, n int
 // classesRun takes one example at least.
 //
 //go:noescape
-func classesRunAVX512(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
+func classesRunAVX512(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
 
 //go:noescape
-func classesRunAVX2(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
+func classesRunAVX2(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
 
 // pastRows takes one row at least.
 //
 //go:noescape
-func pastRowsAVX512(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+func pastRowsAVX512(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
 
 //go:noescape
-func pastRowsAVX2(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+func pastRowsAVX2(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+
+// widenRows takes one row at least.
+//
+//go:noescape
+func widenRowsAVX512(w *int16, to *int32, narrow *int8, from *int32, n int)
+
+//go:noescape
+func widenRowsAVX2(w *int16, to *int32, narrow *int8, from *int32, n int)
 
 // classSums takes one example at least.
 //

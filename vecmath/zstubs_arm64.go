@@ -108,12 +108,17 @@ func lanesRunInt16NEONF64(counts, sums *int32, w *int16, width int, ptr *int, n 
 // classesRun takes one example at least.
 //
 //go:noescape
-func classesRunNEON(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
+func classesRunNEON(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
 
 // pastRows takes one row at least.
 //
 //go:noescape
-func pastRowsNEON(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+func pastRowsNEON(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+
+// widenRows takes one row at least.
+//
+//go:noescape
+func widenRowsNEON(w *int16, to *int32, narrow *int8, from *int32, n int)
 
 // classSums takes one example at least.
 //

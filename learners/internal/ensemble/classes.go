@@ -37,21 +37,16 @@ type Classes[T learner.Float] struct {
 // classStore is what Classes are of, whatever the numbers of examples. It is the [engine.Job] of a
 // run.
 type classStore struct {
-	rest    bool // lane 0 is of no class: all examples are the rest's
-	lanes   int  // in use
-	members int
-	tiles   int
-	margin  int16
-	peak    int // no weight that has a row is larger
+	rest   bool // lane 0 is of no class: all examples are the rest's
+	lanes  int  // in use
+	tiles  int
+	margin int16
 
-	w     [][]int16  // of a tile: [chunk][member][row of the chunk][lane]
-	sums  [][]int32  // of a tile: S, [row][lane]
-	took  [][]uint32 // [tile][member][example's number]: the lanes that took it
-	large []int      // of a tile: the first of w that was not asked large pages for
+	classRows
+	sums [][]int32  // of a tile: S, [row][lane]
+	took [][]uint32 // [tile][member][example's number]: the lanes that took it
 
 	at    []int32 // of a feature: its row, or -1 less its place in few; 0: it has not come yet
-	rows  int     // rows in use; row 0 is none
-	room  int     // rows that there is room for, a multiple of chunkRows
 	few   []fewExamples
 	spare []int32      // places in few that are free
 	used  int          // numbers of examples that were given out
@@ -65,15 +60,17 @@ type classStore struct {
 	n      int // examples of the run
 	from   int // its first example's number in own
 	do     classesWork
-	mask   []uint64 // [example][word of 64 members]
-	ptr    []int32  // of rows and val, one an example
-	rowsOf []int32  // of sums
-	places []int32  // the same rows of w
-	rare   []int32  // non-zeros of an example whose features have no rows
-	val    []int16
+	mask   []uint64             // [example][word of 64 members]
+	ptr    []int32              // of what follows, one an example
+	mid    []int32              // of an example: where rows of wide begin
+	rowsOf []int32              // of sums; 0 where one was wanted to make pairs
+	places []int32              // the same rows' in narrow or wide
+	x      []int16              // the values
+	rare   []int32              // non-zeros of an example that have no rows, or rows of wide
+	val    []int16              // of the examples as they came
 	past   vecmath.PastExamples // what examples have in common with those before
 	seenAt []int32              // of an example's number: where it stands in past.Slots
-	fresh  []int32              // rows of w that are new, the last ones
+	fresh  []int32              // rows of narrow that are new, the last ones
 	made   vecmath.PastExamples // what these are made of
 	zeros  []int32              // one for each of these and one more: they have no rows
 	parts  []classPart
@@ -91,18 +88,15 @@ type fewExamples struct {
 }
 
 const (
-	// chunkRows is how many rows of a member lie behind each other, those of the next member behind
-	// them: what is in use is one stretch of memory, which grows at its end alone, on large pages.
-	chunkRows = 64
 	// mostFew is how many examples a feature may come in before it has a row. A row costs a member
-	// a line of a cache and as much memory; an example two masks. For news20 the time is the same
-	// from 4 to 8, and the memory falls from 170 to 110 MB of 400.
-	mostFew = 8
+	// half a line of a cache and as much memory; an example two masks. News20's 20 classes take as
+	// long from 4 to 6, and 5 % longer by 8; the process takes 146, 131 and 125 MB.
+	mostFew = 6
 	// mostSum bounds the values of such a feature, and with them its weights.
 	mostSum = 15
 	// ClassesExamples is how many examples a run has at most. A member's rows come from memory once
-	// a run, and then from L2: of news20, whose rows are 125 MB, all 20 classes take 0.60 s by runs
-	// of 256 and 0.47 by 2048, and no less by 4096 (AMD EPYC, Zen 4).
+	// a run, and then from L2: of news20, whose rows were 125 MB in 16 bits, all 20 classes took
+	// 0.60 s by runs of 256 and 0.47 by 2048, and no less by 4096 (AMD EPYC, Zen 4).
 	ClassesExamples = 2048
 	// classesNonZeros is how many non-zeros a run has at most.
 	classesNonZeros = 1 << 20
@@ -132,9 +126,8 @@ const (
 // one more. Work is shared by the pool. Cost: all weights once.
 func JoinClasses[T learner.Float](of []*Ensemble[T], rest bool, pool *engine.Pool) *Classes[T] {
 	o := of[0]
-	c := &Classes[T]{classStore: classStore{rest: rest, members: o.members, pool: pool, rows: 1,
-		margin: int16(math.Floor(float64(o.margin)))}}
-	c.roomFor(1)
+	c := &Classes[T]{classStore: classStore{rest: rest, classRows: newClassRows(o.members),
+		pool: pool, margin: int16(math.Floor(float64(o.margin)))}}
 	room := 0
 	for _, e := range of {
 		if !e.joins() || e.members != o.members {
@@ -149,17 +142,22 @@ func JoinClasses[T learner.Float](of []*Ensemble[T], rest bool, pool *engine.Poo
 	if c.at = make([]int32, room); !c.fits(room) {
 		return nil
 	}
-	largest, column := 0, make([]T, c.members)
+	c.reserve(room)
+	largest, peak, have := 0, mostSum, newJoined[T](len(of), c.members)
 	for j := range room {
-		for k, e := range of { // all of a feature's, so that its rows come into the caches once
-			s, ok := c.join(e, k, j, column)
-			if !ok {
-				return nil
-			}
-			largest = max(largest, s, -s)
+		if !have.gather(of, j) {
+			return nil
+		}
+		if have.any {
+			c.at[j] = c.put(have.weights, have.peak, room)
+			peak = max(peak, have.peak)
+			c.setSums(c.at[j], have.sums)
+		}
+		for _, s := range have.sums {
+			largest = max(largest, int(s), -int(s))
 		}
 	}
-	if largest > c.members*max(c.peak, mostSum) { // it is of other members
+	if largest > c.members*peak { // it is of other members
 		return nil
 	}
 	for _, e := range of {
@@ -168,38 +166,71 @@ func JoinClasses[T learner.Float](of []*Ensemble[T], rest bool, pool *engine.Poo
 	return c
 }
 
-// join copies the weights of feature j from e into lane k, and S, which it returns; column is
-// scratch. ok is false if they are none that can be there.
-func (c *Classes[T]) join(e *Ensemble[T], k, j int, column []T) (sum int, ok bool) {
-	var s float64
-	if j < len(e.sum) {
-		s = e.sum[j]
+// joined are the weights of a feature and S in ensembles that are joined.
+type joined[T learner.Float] struct {
+	any     bool    // of them are not 0
+	weights []int16 // [lane][member]
+	sums    []int32 // [lane]
+	peak    int     // no weight is larger
+	column  []T     // scratch
+}
+
+func newJoined[T learner.Float](lanes, members int) joined[T] {
+	return joined[T]{weights: make([]int16, lanes*members), sums: make([]int32, lanes),
+		column: make([]T, members)}
+}
+
+// gather makes it those of feature j. ok is false if any are none that can be there.
+func (h *joined[T]) gather(of []*Ensemble[T], j int) (ok bool) {
+	if h.any {
+		clear(h.weights)
+		clear(h.sums)
+		h.any, h.peak = false, 0
 	}
-	if math.Float64bits(s) == 0 && !e.Lanes.Has(j) { // most of them
-		return 0, true
-	}
-	if !e.Lanes.Column(column, j) && math.Float64bits(s) == 0 {
-		return 0, true
-	}
-	if s != math.Trunc(s) || math.Abs(s) > math.MaxInt32 || s == 0 && math.Signbit(s) {
-		return 0, false
-	}
-	if c.at[j] == 0 {
-		c.at[j] = int32(c.rows)
-		c.rows++
-		c.reserve(c.rows)
-	}
-	at := int(c.at[j])*vecmath.ClassLanes + k%vecmath.ClassLanes
-	c.sums[k/vecmath.ClassLanes][at] = int32(s)
-	for m, v := range column {
-		w := int16(v)
-		if !(v > math.MinInt16 && v < math.MaxInt16) || T(w) != v || v == 0 && 1/v < 0 {
-			return 0, false
+	for k, e := range of {
+		var s float64
+		if j < len(e.sum) {
+			s = e.sum[j]
 		}
-		*c.weight(k, m, int(c.at[j])) = w
-		c.peak = max(c.peak, int(w), -int(w))
+		if math.Float64bits(s) == 0 && !e.Lanes.Has(j) { // most of them
+			continue
+		}
+		if !e.Lanes.Column(h.column, j) && math.Float64bits(s) == 0 {
+			continue
+		}
+		if s != math.Trunc(s) || math.Abs(s) > math.MaxInt32 || s == 0 && math.Signbit(s) {
+			return false
+		}
+		h.any, h.sums[k] = true, int32(s)
+		for m, v := range h.column {
+			w := int16(v)
+			if !(v > math.MinInt16 && v < math.MaxInt16) || T(w) != v || v == 0 && 1/v < 0 {
+				return false
+			}
+			h.weights[k*len(h.column)+m] = w
+			h.peak = max(h.peak, int(w), -int(w))
+		}
 	}
-	return int(s), true
+	return true
+}
+
+// setSums makes S of a row what it is in each lane.
+func (c *classStore) setSums(r int32, sums []int32) {
+	c.roomForSums()
+	for k, s := range sums {
+		c.sums[k/vecmath.ClassLanes][int(r)*vecmath.ClassLanes+k%vecmath.ClassLanes] = s
+	}
+}
+
+// roomForSums makes room for S of all rows.
+func (c *classStore) roomForSums() {
+	for t, s := range c.sums {
+		if c.rows*vecmath.ClassLanes > len(s) {
+			rows := max(c.rows, min(len(c.at)+1, 2*c.rows))
+			c.sums[t] = engine.Reserved[int32](rows * vecmath.ClassLanes)
+			copy(c.sums[t], s)
+		}
+	}
 }
 
 // joins reports whether the members may be one lane of many.
@@ -224,9 +255,8 @@ func (c *classStore) widen() {
 	c.tiles++
 	c.own = append(c.own, make([]uint32, len(c.seenAt)))
 	c.steps = append(c.steps, make([]int16, len(c.seenAt)*vecmath.ClassLanes))
-	c.w = append(c.w, engine.Reserved[int16](c.room*c.members*vecmath.ClassLanes))
-	c.sums = append(c.sums, engine.Reserved[int32](c.room*vecmath.ClassLanes))
-	c.large = append(c.large, 0)
+	c.addTile()
+	c.sums = append(c.sums, engine.Reserved[int32](c.rows*vecmath.ClassLanes))
 	c.took = append(c.took, c.masks(len(c.seenAt))...)
 }
 
@@ -241,33 +271,14 @@ func (c *classStore) masks(n int) [][]uint32 {
 	return of
 }
 
-// place returns which row of w is row r of member 0. That of the next member is chunkRows behind.
-func (c *classStore) place(r int32) int32 {
-	return r/chunkRows*int32(chunkRows*c.members) + r%chunkRows
-}
-
-// fits reports whether rows of so many features have places.
-func (c *classStore) fits(features int) bool {
-	return int64(features)+1+chunkRows <= math.MaxInt32/int64(c.members)
-}
-
-// weight returns that of a row in a lane's member m.
-func (c *classStore) weight(lane, m, r int) *int16 {
-	at := int(c.place(int32(r))) + m*chunkRows
-	return &c.w[lane/vecmath.ClassLanes][at*vecmath.ClassLanes+lane%vecmath.ClassLanes]
-}
-
 // Add makes e, a new ensemble, a copy of the rest's in a lane of its own.
 func (c *Classes[T]) Add(e *Ensemble[T]) {
 	k, rest := c.lanes, c.of[0]
 	c.widen()
 	c.lanes++
 	tile, lane := k/vecmath.ClassLanes, k%vecmath.ClassLanes
-	for r := range c.rows {
-		for m := range c.members {
-			*c.weight(k, m, r) = *c.weight(0, m, r)
-		}
-		at := r * vecmath.ClassLanes
+	c.copyLane(k)
+	for at := 0; at < c.rows*vecmath.ClassLanes; at += vecmath.ClassLanes {
 		c.sums[tile][at+lane] = c.sums[0][at]
 	}
 	for m := range c.members {
@@ -330,8 +341,8 @@ func (c *Classes[T]) column(dst []T, lane, j int) (any bool) {
 	own := c.own[lane/vecmath.ClassLanes]
 	for m := range dst {
 		sum := 0
-		if r := int(c.at[j]); r > 0 {
-			sum = int(*c.weight(lane, m, r))
+		if r := c.at[j]; r > 0 {
+			sum = c.weight(lane, m, r)
 		} else {
 			f, took := &c.few[-1-r], c.took[lane/vecmath.ClassLanes*c.members+m]
 			for i, s := range f.slot[:f.have] {
@@ -356,14 +367,14 @@ func (c *Classes[T]) columns(dst []T, lane int, list []int32) {
 	clear(dst[:len(list)*c.members])
 	by, words := c.tookBy(lane), (c.members+63)/64
 	bit, own := uint32(1)<<(lane%vecmath.ClassLanes), c.own[lane/vecmath.ClassLanes]
-	rows := make([]int32, c.rows) // of a row: where its feature is in the list, and 1
+	rows := make([]int32, len(list)) // of those that have one
 	for i, j := range list {
 		if int(j) >= len(c.at) || c.at[j] == 0 {
 			continue
 		}
 		r := c.at[j]
 		if r > 0 {
-			rows[r] = int32(i) + 1
+			rows[i] = r
 			continue
 		}
 		f, to := &c.few[-1-r], dst[i*c.members:][:c.members]
@@ -379,19 +390,7 @@ func (c *Classes[T]) columns(dst []T, lane int, list []int32) {
 			}
 		}
 	}
-	w := c.w[lane/vecmath.ClassLanes]
-	for lo := 0; lo < len(rows); lo += chunkRows {
-		from := int(c.place(int32(lo)))*vecmath.ClassLanes + lane%vecmath.ClassLanes
-		for m := range c.members {
-			at := from + m*chunkRows*vecmath.ClassLanes
-			for _, i := range rows[lo:min(lo+chunkRows, len(rows))] {
-				if i > 0 {
-					dst[int(i-1)*c.members+m] = T(w[at])
-				}
-				at += vecmath.ClassLanes
-			}
-		}
-	}
+	rowColumns(dst, &c.classRows, lane, rows)
 }
 
 // tookBy returns the members that took each of the examples that are remembered, in a lane:
@@ -472,33 +471,6 @@ func (c *classStore) change(idx []int32) {
 	}
 }
 
-// reserve makes room for so many rows, on large pages if they are many.
-func (c *classStore) reserve(rows int) {
-	if rows > c.room {
-		// Memory that is never written is only reserved, and to move rows takes long: once there
-		// are some, there is room for all features.
-		c.roomFor(max(rows, min(len(c.at)+1, 32*rows)))
-	}
-	used := int(c.place(int32(rows-1))/chunkRows)*chunkRows + c.members*chunkRows
-	for t := range c.w {
-		c.large[t] = engine.LargePages(c.w[t], c.large[t], used*vecmath.ClassLanes)
-	}
-}
-
-// roomFor makes the room that for so many rows.
-func (c *classStore) roomFor(rows int) {
-	room := (rows + chunkRows - 1) / chunkRows * chunkRows
-	for t := range c.w {
-		w := engine.Reserved[int16](room * c.members * vecmath.ClassLanes)
-		c.large[t] = engine.LargePages(w, 0, len(c.w[t]))
-		copy(w, c.w[t])
-		sums := engine.Reserved[int32](room * vecmath.ClassLanes)
-		copy(sums, c.sums[t])
-		c.w[t], c.sums[t] = w, sums
-	}
-	c.room = room
-}
-
 // remember makes room for the numbers of so many examples.
 func (c *classStore) remember(n int) {
 	if n <= len(c.seenAt) {
@@ -543,6 +515,7 @@ func (c *Classes[T]) Learn(b *engine.Block[T], first uint64) int {
 	c.mask = slices.Grow(c.mask[:0], n*words)[:n*words]
 	c.of[0].Draws.Masks(c.mask, c.members, first)
 	c.spread(classesRun, int(float64(len(c.rowsOf)*len(c.took))*c.of[0].tau)*2)
+	c.moved()
 	c.addUp()
 	c.dots = slices.Grow(c.dots[:0], n*vecmath.ClassLanes)[:n*vecmath.ClassLanes]
 	c.scores = slices.Grow(c.scores[:0], n*c.lanes)[:n*c.lanes]
@@ -575,12 +548,15 @@ func (c *Classes[T]) begin(b *engine.Block[T]) int {
 	}
 	exact = min(exact, math.MaxInt32/c.members) // so has int32 of what S says
 	c.val = slices.Grow(c.val[:0], b.Ptr[n]-b.Ptr[0])
-	peak := max(c.peak, mostSum)
+	peak := max(c.peak, mostNarrow)
+	// Scores are those by the weights there are and by what the run adds: of each of its examples
+	// the product with this one, which is no more than their lengths'.
+	most, lengths := peak, 0
 	for e := range n {
 		if b.Ptr[e+1]-b.Ptr[0] > classesNonZeros {
 			return e
 		}
-		length, largest := 0, 0
+		sum, largest, square := 0, 0, 0
 		for _, v := range b.Val[b.Ptr[e]:b.Ptr[e+1]] {
 			x := int16(v)
 			if !(v > math.MinInt16 && v < math.MaxInt16) || T(x) != v {
@@ -588,12 +564,13 @@ func (c *Classes[T]) begin(b *engine.Block[T]) int {
 			}
 			c.val = append(c.val, x)
 			x = max(x, -x)
-			length, largest = length+int(x), max(largest, int(x))
+			sum, largest, square = sum+int(x), max(largest, int(x)), square+int(x)*int(x)
 		}
-		if length > exact/peak || peak+largest >= math.MaxInt16 {
+		length := int(math.Ceil(math.Sqrt(float64(square))))
+		if sum*most+length*lengths > exact || peak+largest >= math.MaxInt16 {
 			return e
 		}
-		peak += largest
+		lengths, peak = lengths+length, peak+largest
 	}
 	return n
 }
@@ -612,19 +589,25 @@ func (c *classStore) prepare(idx []int32, ptr []int, class []int32, dim int) {
 		sum := 0
 		c.rare = c.rare[:0]
 		for k, j := range idx[lo:hi] {
-			if c.at[j] <= 0 {
-				c.rare = append(c.rare, int32(lo+k))
-				x := c.val[lo+k]
-				sum += int(max(x, -x))
+			x := c.val[lo+k]
+			x = max(x, -x)
+			if r := c.at[j]; r > 0 {
+				c.step(r, int32(x))
+				continue
 			}
+			c.rare = append(c.rare, int32(lo+k))
+			sum += int(x)
 		}
 		for _, k := range c.rare {
 			c.count(idx[k], c.val[k], sum > math.MaxInt16/mostSum)
 		}
 	}
-	c.reserve(c.rows)
-	c.ptr, c.past.Ptr = append(c.ptr[:0], 0), append(c.past.Ptr[:0], 0)
-	c.rowsOf, c.places = slices.Grow(c.rowsOf[:0], len(idx)), slices.Grow(c.places[:0], len(idx))
+	c.reserve(len(c.at))
+	c.roomForSums()
+	c.ptr, c.past.Ptr, c.mid = append(c.ptr[:0], 0), append(c.past.Ptr[:0], 0), c.mid[:0]
+	most := len(idx) + 2*n
+	c.rowsOf, c.places = slices.Grow(c.rowsOf[:0], most), slices.Grow(c.places[:0], most)
+	c.x = slices.Grow(c.x[:0], most)
 	c.past.Slots, c.past.Coef = c.past.Slots[:0], c.past.Coef[:0]
 	rest := 0
 	if c.rest {
@@ -636,17 +619,47 @@ func (c *classStore) prepare(idx []int32, ptr []int, class []int32, dim int) {
 		}
 		k := int(class[e]) + rest
 		c.own[k/vecmath.ClassLanes][c.from+e] = 1 << (k % vecmath.ClassLanes)
-		for i := ptr[e] - ptr[0]; i < ptr[e+1]-ptr[0]; i++ {
-			if r := c.at[idx[i]]; r > 0 {
-				c.val[len(c.rowsOf)] = c.val[i]
-				c.rowsOf, c.places = append(c.rowsOf, r), append(c.places, c.place(r))
-			} else {
-				c.common(&c.few[-1-r], c.val[i], int32(c.from+e), int(c.past.Ptr[e]))
-			}
-		}
+		c.rowsFor(e, idx, ptr[e]-ptr[0], ptr[e+1]-ptr[0])
 		c.ptr = append(c.ptr, int32(len(c.rowsOf)))
 		c.past.Ptr = append(c.past.Ptr, int32(len(c.past.Slots)))
 	}
+}
+
+// rowsFor adds the rows of example e, whose non-zeros are lo to hi-1: those of narrow, then those
+// of wide, and row 0 behind either where they are odd. Which of them a row is can't be guessed, so
+// each is written to both lists, of which one goes on.
+func (c *classStore) rowsFor(e int, idx []int32, lo, hi int) {
+	at, most := len(c.rowsOf), len(c.rowsOf)+hi-lo+2
+	rows, places, x := c.rowsOf[:most], c.places[:most], c.x[:most]
+	c.rare = slices.Grow(c.rare[:0], hi-lo)[:hi-lo]
+	wide := 0
+	for i := lo; i < hi; i++ {
+		r := c.at[idx[i]]
+		if r <= 0 {
+			c.common(&c.few[-1-r], c.val[i], int32(c.from+e), int(c.past.Ptr[e]))
+			continue
+		}
+		p := c.place[r]
+		rows[at], places[at], x[at] = r, p, c.val[i]
+		c.rare[wide] = int32(i)
+		of := int(uint32(p) >> 31)
+		at, wide = at+1-of, wide+of
+	}
+	pair := func() {
+		if at%2 != 0 {
+			rows[at], places[at], x[at] = 0, 0, 0
+			at++
+		}
+	}
+	pair()
+	c.mid = append(c.mid, int32(at))
+	for _, i := range c.rare[:wide] {
+		r := c.at[idx[i]]
+		rows[at], places[at], x[at] = r, -1-c.place[r], c.val[i]
+		at++
+	}
+	pair()
+	c.rowsOf, c.places, c.x = rows[:at], places[:at], x[:at]
 }
 
 // ready empties the list of new rows.
@@ -687,9 +700,9 @@ func (c *classStore) promote(j int32) {
 	r := c.at[j]
 	f := &c.few[-1-r]
 	c.at[j] = int32(c.rows)
-	c.rows++
+	c.fresh = append(c.fresh, c.add())
+	c.step(c.at[j], f.sum)
 	c.spare = append(c.spare, r)
-	c.fresh = append(c.fresh, c.place(c.at[j]))
 	c.made.Slots = append(c.made.Slots, f.slot[:f.have]...)
 	c.made.Coef = append(c.made.Coef, f.x[:f.have]...)
 	c.made.Ptr = append(c.made.Ptr, int32(len(c.made.Slots)))
@@ -720,8 +733,10 @@ func (c *classStore) forget() {
 			c.promote(int32(j))
 		}
 	}
-	c.reserve(c.rows)
+	c.reserve(len(c.at))
+	c.roomForSums()
 	c.spread(classesRows, len(c.fresh)*len(c.took)*mostFew)
+	c.moved()
 	for t := range c.sums {
 		c.sumFresh(t)
 	}
@@ -753,11 +768,12 @@ func (c *classStore) Part(p int) {
 	}
 	for i := p * len(c.took) / len(c.parts); i < (p+1)*len(c.took)/len(c.parts); i++ {
 		tile, m := i/c.members, i%c.members
-		w := c.w[tile][m*chunkRows*vecmath.ClassLanes:]
+		narrow, wide := c.narrow.member(tile, m), c.wide.member(tile, m)
 		part.read ^= readAhead(c.took[i][:c.from])
 		made := c.made
 		made.Took, made.Own = c.took[i], c.own[tile]
-		vecmath.PastRowsUnchecked(trusted.Indices{}, w, c.fresh, &made)
+		vecmath.PastRowsUnchecked(trusted.Indices{}, narrow, c.fresh, &made)
+		c.move(tile, m)
 		if c.do != classesRun {
 			continue
 		}
@@ -770,8 +786,8 @@ func (c *classStore) Part(p int) {
 			lanes = 1<<left - 1
 		}
 		part.peak = vecmath.ClassesRunUnchecked(trusted.Indices{},
-			part.counts[tile*n*vecmath.ClassLanes:], w, c.ptr, c.places, c.val, &past, c.from,
-			part.seen, lanes, c.margin, part.peak)
+			part.counts[tile*n*vecmath.ClassLanes:], narrow, wide, c.ptr, c.mid, c.places, c.x,
+			&past, c.from, part.seen, lanes, c.margin, part.peak)
 	}
 }
 
@@ -786,13 +802,13 @@ func readAhead(took []uint32) (sum uint32) {
 
 // see lists the run's examples that a member sees.
 func (c *classStore) see(part *classPart, m int) {
-	part.seen = part.seen[:0]
-	words := (c.members + 63) / 64
+	part.seen = slices.Grow(part.seen[:0], c.n+1)[:c.n+1]
+	words, n := (c.members+63)/64, 0
 	for e, at := 0, m/64; at < len(c.mask); e, at = e+1, at+words {
-		if c.mask[at]>>(m%64)&1 != 0 {
-			part.seen = append(part.seen, int32(e))
-		}
+		part.seen[n] = int32(e) // whether it stays can't be guessed
+		n += int(c.mask[at] >> (m % 64) & 1)
 	}
+	part.seen = part.seen[:n]
 }
 
 // addUp adds up what the parts have counted, in the first one's counts.
@@ -826,7 +842,7 @@ func (c *classStore) sum(tile int) {
 		}
 	}
 	c.sumFresh(tile)
-	vecmath.ClassSumsUnchecked(trusted.Indices{}, c.dots, c.sums[tile], c.ptr, c.rowsOf, c.val,
+	vecmath.ClassSumsUnchecked(trusted.Indices{}, c.dots, c.sums[tile], c.ptr, c.rowsOf, c.x,
 		&c.past, c.from, c.steps[tile])
 	for e := range n {
 		for l, s := range c.dots[e*vecmath.ClassLanes:][:lanes] {
@@ -844,32 +860,36 @@ func (c *classStore) sumFresh(tile int) {
 		c.zeros, nil, nil, &c.made, 0, c.steps[tile])
 }
 
-// ClassesBytes returns what Classes take at most beside rows of weights, which an ensemble of each
-// class has in another form: masks of who took which of the examples that are remembered, S by row
-// and by these, what is known of each feature and of those that are rare, rows that are not in use
-// yet, and scratch of a run. longest is how many non-zeros an example has at most.
-func ClassesBytes(members int, lanes, features, longest int64) int64 {
+// ClassesBytes returns what Classes take at most beyond what the weights take in an ensemble of each
+// class, elem bytes each: masks of who took which of the examples that are remembered, S by row and
+// by these, what is known of each feature and of those that are rare, what rows take more, or are
+// not in use yet, and scratch of a run. longest is how many non-zeros an example has at most.
+func ClassesBytes(members int, lanes, features, longest, elem int64) int64 {
 	tiles := (lanes + vecmath.ClassLanes - 1) / vecmath.ClassLanes
 	past := learner.Times(mostPast, tiles*(4*int64(members+1)+2*vecmath.ClassLanes)+4)
-	sums := learner.Times(features+chunkRows, tiles*4*vecmath.ClassLanes)
-	known := learner.Times(features, 4+4+4+int64(unsafe.Sizeof(fewExamples{})))
-	unused := learner.Times(tiles*int64(members), chunkRows*2*vecmath.ClassLanes)
-	// a row's number and place, a value, and where in the past it came before
-	run := learner.Times(min(classesNonZeros, learner.Times(ClassesExamples, longest)), 4+4+2+4+2)
+	sums := learner.Times(features+1, tiles*4*vecmath.ClassLanes)
+	known := learner.Times(features, 4+4+4+classRowBytes+int64(unsafe.Sizeof(fewExamples{})))
+	// Rows may all have left places of 8 bits for those of 16, where other forms take elem a lane.
+	rows := learner.Times(features, max(0, tiles*(1+2)*vecmath.ClassLanes-lanes*elem))
+	unused := learner.Times(int64(members), learner.Plus(tiles*2*chunkBytes, rows))
+	// a row's number and place, the value twice, and where in the past it came before
+	run := learner.Times(min(classesNonZeros, learner.Times(ClassesExamples, longest)),
+		4+4+2+2+4+2)
 	run = learner.Plus(run, learner.Times(min(classesNonZeros, longest), 2*4)) // of one, rare ones
-	run = learner.Plus(run, ClassesExamples*(lanes*(8+4)+int64(members+63)/64*8+
+	run = learner.Plus(run, ClassesExamples*(4+2*(4+4+2)+lanes*(8+4)+int64(members+63)/64*8+
 		(2+4)*tiles*vecmath.ClassLanes))
 	return learner.Plus(learner.Plus(learner.Plus(past, sums), learner.Plus(known, unused)), run)
 }
 
 // Bytes returns the memory in use.
 func (c *classStore) Bytes() int64 {
-	n := 4*int64(cap(c.at)+cap(c.spare)+len(c.seenAt)+cap(c.ptr)+cap(c.rowsOf)+cap(c.places)+
-		cap(c.rare)+cap(c.fresh)+cap(c.zeros)+cap(c.changed)+cap(c.dots)+cap(c.counts)) +
-		2*int64(cap(c.val)) + 8*int64(cap(c.mask)+cap(c.scores)) +
+	n := 4*int64(cap(c.at)+cap(c.spare)+len(c.seenAt)+cap(c.ptr)+cap(c.mid)+cap(c.rowsOf)+
+		cap(c.places)+cap(c.rare)+cap(c.fresh)+cap(c.zeros)+cap(c.changed)+cap(c.dots)+cap(c.counts)) +
+		2*int64(cap(c.val)+cap(c.x)) + 8*int64(cap(c.mask)+cap(c.scores)) +
 		int64(cap(c.few))*int64(unsafe.Sizeof(fewExamples{})) + int64(unsafe.Sizeof(*c))
-	for t := range c.w {
-		n += 2*int64(len(c.w[t])+cap(c.steps[t])) + 4*int64(len(c.sums[t])+cap(c.own[t]))
+	n += c.classRows.bytes()
+	for t := range c.sums {
+		n += 2*int64(cap(c.steps[t])) + 4*int64(len(c.sums[t])+cap(c.own[t]))
 	}
 	for _, took := range c.took {
 		n += 4*int64(cap(took)) + int64(unsafe.Sizeof(took))

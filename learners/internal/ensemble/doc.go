@@ -13,6 +13,7 @@
 //	dense.go    a run on dense examples: the members that see one together, or, where all of
 //	            them score it, member after member, each over all rows of the run
 //	classes.go  [Classes]: the members of many classes' ensembles, a lane a class
+//	classrows.go their weights, in rows of 8 or 16 bits
 //	stepper.go  the members' rule, in vector lanes if its margin and step are fixed
 //	scaled.go   [Scaled], what rules share whose members have a factor on their weights
 //	replay.go   the second time through a run, for S and the scores of before each example

@@ -194,22 +194,29 @@ var kernels = []kernel{
 	},
 	{
 		name: "classesRun",
-		params: "counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, " +
-			"coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, " +
-			"peak int",
+		params: "counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16, " +
+			"past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, " +
+			"nseen, lanes, margin, peak int",
 		result: "int",
-		plain: "return classesRunPlain(counts, w, ptr, rows, val, past, slots, coef, took, own, " +
-			"first, seen, nseen, lanes, margin, peak)",
+		plain: "return classesRunPlain(counts, narrow, w, ptr, wide, rows, val, past, slots, coef, " +
+			"took, own, first, seen, nseen, lanes, margin, peak)",
 		forms: "AVX512 AVX2 NEON",
 		stubs: "takes one example at least.",
 	},
 	{
 		name: "pastRows",
-		params: "w *int16, rows *int32, n int, past, slots *int32, coef *int16, " +
+		params: "narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, " +
 			"took, own *uint32",
-		plain: "pastRowsPlain(w, rows, n, past, slots, coef, took, own)",
+		plain: "pastRowsPlain(narrow, rows, n, past, slots, coef, took, own)",
 		forms: "AVX512 AVX2 NEON",
 		stubs: "takes one row at least.",
+	},
+	{
+		name:   "widenRows",
+		params: "w *int16, to *int32, narrow *int8, from *int32, n int",
+		plain:  "widenRowsPlain(w, to, narrow, from, n)",
+		forms:  "AVX512 AVX2 NEON",
+		stubs:  "takes one row at least.",
 	},
 	{
 		name: "classSums",
