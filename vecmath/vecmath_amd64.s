@@ -1238,65 +1238,70 @@ reduce:
 	VZEROUPPER
 	RET
 
-// The bit of a lane among those of its byte, and which byte of a mask of 32 lanes that is, for the
-// first 16 lanes and the others: each twice, as lanes are words.
-DATA laneBits<>+0(SB)/8, $0x0008000400020001
-DATA laneBits<>+8(SB)/8, $0x0080004000200010
-DATA laneBits<>+16(SB)/8, $0x0008000400020001
-DATA laneBits<>+24(SB)/8, $0x0080004000200010
-DATA laneBits<>+32(SB)/8, $0
-DATA laneBits<>+40(SB)/8, $0
-DATA laneBits<>+48(SB)/8, $0x0101010101010101
-DATA laneBits<>+56(SB)/8, $0x0101010101010101
-DATA laneBits<>+64(SB)/8, $0x0202020202020202
-DATA laneBits<>+72(SB)/8, $0x0202020202020202
-DATA laneBits<>+80(SB)/8, $0x0303030303030303
-DATA laneBits<>+88(SB)/8, $0x0303030303030303
-GLOBL laneBits<>(SB), RODATA|NOPTR, $96
+// classBits has, of each byte's lane, which byte of a mask has its bit, and that bit.
+DATA classBits<>+0(SB)/8, $0
+DATA classBits<>+8(SB)/8, $0x0101010101010101
+DATA classBits<>+16(SB)/8, $0x0202020202020202
+DATA classBits<>+24(SB)/8, $0x0303030303030303
+DATA classBits<>+32(SB)/8, $0x8040201008040201
+DATA classBits<>+40(SB)/8, $0x8040201008040201
+DATA classBits<>+48(SB)/8, $0x8040201008040201
+DATA classBits<>+56(SB)/8, $0x8040201008040201
+GLOBL classBits<>(SB), RODATA|NOPTR, $64
 
-// CLASSLANES loads these tables to Y15, Y13 and Y12, and 1 in every lane to Y11.
+// CLASSLANES loads these tables to Y13 and Y12, and 1 in every byte to Y15.
 #define CLASSLANES \
-	VMOVDQU  laneBits<>+0(SB), Y15; \
-	VMOVDQU  laneBits<>+32(SB), Y13; \
-	VMOVDQU  laneBits<>+64(SB), Y12; \
-	VPCMPEQW Y11, Y11, Y11; \
-	VPSRLW   $15, Y11, Y11
+	VMOVDQU  classBits<>+0(SB), Y13; \
+	VMOVDQU  classBits<>+32(SB), Y12; \
+	VPCMPEQB Y15, Y15, Y15; \
+	VPABSB   Y15, Y15
 
-// LABELS sets y, in each of 16 lanes, to 1 where the masks took and own have it, to -1 where took
-// alone has it, and else to 0. bytes are those of these lanes.
-#define LABELS(took, own, bytes, y, t) \
-	VPSHUFB  bytes, took, y; \
-	VPSHUFB  bytes, own, t; \
-	VPAND    Y15, y, y; \
-	VPAND    Y15, t, t; \
-	VPCMPEQW Y15, y, y; \
-	VPCMPEQW Y15, t, t; \
-	VPOR     Y11, t, t; \
-	VPSIGNW  t, y, y
+// LABELS sets Y2, in each of 32 bytes, to 1 where the masks in Y2 and Y3 have its lane, to -1 where
+// that in Y2 alone has it, and else to 0.
+#define LABELS \
+	VPSHUFB  Y13, Y2, Y2; \
+	VPSHUFB  Y13, Y3, Y3; \
+	VPAND    Y12, Y2, Y2; \
+	VPAND    Y12, Y3, Y3; \
+	VPCMPEQB Y12, Y2, Y2; \
+	VPCMPEQB Y12, Y3, Y3; \
+	VPOR     Y15, Y3, Y3; \
+	VPSIGNB  Y3, Y2, Y2
 
-// PASTSUM adds to Y0 and Y1 what examples before have in common with one: those of the numbers CX
-// to R14-1.
+// PASTSUM goes through the numbers CX to R14-1 of what examples before have in common with one: add
+// adds it, where Y2 has the labels.
 //
-// R8 took, R9 own, R12 slots, R13 coef; AX the slot, Y2 who took it, Y3 of those its own class, Y6
-// what is in common.
-#define PASTSUM(loop, done) \
+// R8 took, R9 own, R12 slots; AX the slot.
+#define PASTSUM(loop, done, add) \
 	CMPQ CX, R14; \
 	JGE  done; \
 loop: \
 	MOVLQSX      (R12)(CX*4), AX; \
 	VPBROADCASTD (R8)(AX*4), Y2; \
 	VPBROADCASTD (R9)(AX*4), Y3; \
-	VPBROADCASTW (R13)(CX*2), Y6; \
-	LABELS(Y2, Y3, Y13, Y4, Y5); \
-	VPSIGNW      Y4, Y6, Y4; \
-	VPADDW       Y4, Y0, Y0; \
-	LABELS(Y2, Y3, Y12, Y4, Y5); \
-	VPSIGNW      Y4, Y6, Y4; \
-	VPADDW       Y4, Y1, Y1; \
+	LABELS; \
+	add; \
 	INCQ         CX; \
 	CMPQ         CX, R14; \
 	JLT          loop; \
 done:
+
+// ADDWORDS adds to Y0 and Y1; R13 coef.
+#define ADDWORDS \
+	VPBROADCASTW (R13)(CX*2), Y6; \
+	VPMOVSXBW    X2, Y4; \
+	VEXTRACTI128 $1, Y2, X5; \
+	VPMOVSXBW    X5, Y5; \
+	VPSIGNW      Y4, Y6, Y4; \
+	VPADDW       Y4, Y0, Y0; \
+	VPSIGNW      Y5, Y6, Y5; \
+	VPADDW       Y5, Y1, Y1
+
+// ADDBYTES adds to Y0, in 8 bits.
+#define ADDBYTES \
+	VPBROADCASTB (R13)(CX*2), Y6; \
+	VPSIGNB      Y2, Y6, Y6; \
+	VPADDB       Y6, Y0, Y0
 
 // func classesRunAVX2(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32,
 // val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32,
@@ -1346,8 +1351,9 @@ fetched:
 	MOVLQSX 4(AX)(BX*4), R14
 	VPXOR   Y0, Y0, Y0
 	VPXOR   Y1, Y1, Y1
-	PASTSUM(common, shared)
-	VPSRLD     $16, Y11, Y6  // 1 in 32 bits
+	PASTSUM(common, shared, ADDWORDS)
+	VPCMPEQD   Y6, Y6, Y6
+	VPABSD     Y6, Y6 // 1 in 32 bits
 	VPUNPCKHWD Y1, Y1, Y3
 	VPUNPCKLWD Y1, Y1, Y2
 	VPUNPCKHWD Y0, Y0, Y1
@@ -1451,8 +1457,10 @@ summed:
 	JEQ          next
 	VPBROADCASTD (R8)(R14*4), Y2
 	VPBROADCASTD (R9)(R14*4), Y3
-	LABELS(Y2, Y3, Y13, Y0, Y4)
-	LABELS(Y2, Y3, Y12, Y1, Y4)
+	LABELS
+	VPMOVSXBW    X2, Y0
+	VEXTRACTI128 $1, Y2, X1
+	VPMOVSXBW    X1, Y1
 	MOVQ         BX, AX
 	SHLQ         $6, AX
 	ADDQ         counts+0(FP), AX
@@ -1468,20 +1476,18 @@ summed:
 	MOVLQSX      (AX)(BX*4), R14
 	CMPQ         CX, R14
 	JGE          wideRows
-	VPACKSSWB    Y1, Y0, Y6
-	VPERMQ       $0xD8, Y6, Y6
 
 narrowRow:
 	MOVLQSX      (R10)(CX*4), AX
 	SHLQ         $5, AX
 	VPBROADCASTB (R11)(CX*2), Y4
-	VPSIGNB      Y6, Y4, Y4
+	VPSIGNB      Y2, Y4, Y4
 	VPADDB       (SI)(AX*1), Y4, Y4
 	VMOVDQU      Y4, (SI)(AX*1)
 	MOVLQSX      4(R10)(CX*4), AX
 	SHLQ         $5, AX
 	VPBROADCASTB 2(R11)(CX*2), Y5
-	VPSIGNB      Y6, Y5, Y5
+	VPSIGNB      Y2, Y5, Y5
 	VPADDB       (SI)(AX*1), Y5, Y5
 	VMOVDQU      Y5, (SI)(AX*1)
 	ADDQ         $2, CX
@@ -1546,17 +1552,10 @@ row:
 	MOVLQSX (DI), CX
 	MOVLQSX 4(DI), R14
 	VPXOR   Y0, Y0, Y0
-	VPXOR   Y1, Y1, Y1
-	PASTSUM(common, shared)
-	VPCMPEQW  Y2, Y2, Y2
-	VPSRLW    $8, Y2, Y2 // the lower halves
-	VPAND     Y2, Y0, Y0
-	VPAND     Y2, Y1, Y1
-	VPACKUSWB Y1, Y0, Y0
-	VPERMQ    $0xD8, Y0, Y0
-	MOVLQSX   (BX), AX
-	SHLQ      $5, AX
-	VMOVDQU   Y0, (SI)(AX*1)
+	PASTSUM(common, shared, ADDBYTES)
+	MOVLQSX (BX), AX
+	SHLQ    $5, AX
+	VMOVDQU Y0, (SI)(AX*1)
 	ADDQ    $4, DI
 	ADDQ    $4, BX
 	DECQ    DX
@@ -1564,6 +1563,8 @@ row:
 	VZEROUPPER
 	RET
 #undef PASTSUM
+#undef ADDWORDS
+#undef ADDBYTES
 #undef LABELS
 #undef CLASSLANES
 

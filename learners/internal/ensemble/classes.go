@@ -90,8 +90,8 @@ type fewExamples struct {
 const (
 	// mostFew is how many examples a feature may come in before it has a row. A row costs a member
 	// half a line of a cache and as much memory; an example two masks. News20's 20 classes take as
-	// long from 4 to 6, and 5 % longer by 8; the process takes 146, 131 and 125 MB.
-	mostFew = 6
+	// long from 4 to 6, and 5 % longer by 8; the process takes 147, 130 and 125 MB.
+	mostFew = 5
 	// mostSum bounds the values of such a feature, and with them its weights.
 	mostSum = 15
 	// ClassesExamples is how many examples a run has at most. A member's rows come from memory once
