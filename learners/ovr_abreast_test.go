@@ -214,6 +214,58 @@ func TestOVRAbreastMemory(t *testing.T) {
 	}
 }
 
+// TestOVRAbreastLong: features that come for ever have weights of 8 bits as long as these do,
+// though their values add up to far more than that, and take less memory than larger ones; the bits
+// are those of classes by themselves.
+func TestOVRAbreastLong(t *testing.T) {
+	const features, members, classes = 4000, 40, 20
+	base := &learners.OBPMConfig{Members: members, Tau: 0.3, Base: "perceptron",
+		Combine: learners.CombineWeights, Path: learners.PathAuto,
+		Budget: 1000, Removal: learners.RemoveProject,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+	var bytesOf [2]int64
+	large := 0 // features whose values add up to more than 8 bits hold
+	for i, scale := range []float32{1, 70} {
+		b := wordCounts(15000, features, classes, 2)
+		sum := make([]float32, features)
+		for k, j := range b.Idx {
+			b.Val[k] *= scale
+			sum[j] += max(b.Val[k], -b.Val[k])
+		}
+		if i == 0 {
+			for _, s := range sum {
+				if s > 127 {
+					large++
+				}
+			}
+		}
+		l, err := learner.Make[float32]("ovr", &learners.OVRConfig{Classes: classes, Base: "obpm",
+			BaseConfig: base}, learner.Env{Seed: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		learnIn(t, l, b, 700)
+		bytesOf[i] = l.Bytes()
+		for _, k := range []int32{0, 19} {
+			two, err := learner.Make[float32]("obpm", base, learner.Env{Seed: 7})
+			if err != nil {
+				t.Fatal(err)
+			}
+			learnIn(t, two, against(b, k), 512)
+			got := learnertest.StateBytes(partOf(l.State(), fmt.Sprintf("class%d.", k)))
+			if !bytes.Equal(got, learnertest.StateBytes(two.State())) {
+				t.Errorf("%v: class %d: the state is not that of two classes", scale, k)
+			}
+		}
+	}
+	// large ones are in 16 bits, where small ones have left no row
+	const want = features * members * 32 * 2
+	if saved := bytesOf[1] - bytesOf[0]; large < features/8 || saved < want {
+		t.Errorf("small weights take %d bytes less than large ones, want %d; %d features come often",
+			saved, want, large)
+	}
+}
+
 // TestOVRAbreastDense: classes that learn dense examples together are, to the bit, those of two
 // classes, with few members and with more than a word of them, with weights, with classes that come
 // late, and where sparse examples follow.

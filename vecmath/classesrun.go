@@ -1,6 +1,7 @@
 package vecmath
 
 import (
+	"math"
 	"math/bits"
 	"unsafe"
 
@@ -133,6 +134,24 @@ func WidenRowsUnchecked(_ trusted.Indices, w []int16, to []int32, narrow []int8,
 		}
 	}
 	widenRows(data(w), data(to), data(narrow), data(from), len(from))
+}
+
+// RowBits sets in bits[i] those of the magnitudes of row rows[i] of narrow, ClassLanes lanes, less
+// 1 where a number is below 0: no magnitude is larger than bits[i]+1 then.
+func RowBits(bits []uint8, narrow []int8, rows []int32) {
+	checkLen(len(rows), len(bits))
+	checkRows(rows, ClassLanes, len(narrow))
+	const bytes, each = 8, 0x0101010101010101
+	for i, r := range rows {
+		var or uint64
+		for k := range ClassLanes / bytes {
+			v := *(*uint64)(unsafe.Add(unsafe.Pointer(classRow(data(narrow), r)), bytes*k))
+			or |= v ^ v>>7&each*math.MaxUint8 // all bits of what is below 0 turn
+		}
+		or |= or >> 32
+		or |= or >> 16
+		bits[i] |= uint8(or | or>>8)
+	}
 }
 
 func racePast(p *PastExamples) {

@@ -1335,7 +1335,7 @@ example:
 	MOVLQSX (R14)(CX*4), R14
 	MOVLQSX (AX)(CX*4), CX
 	CMPQ    CX, R14
-	JGE     fetched
+	JGE     wideNext
 
 fetch:
 	MOVLQSX    (R10)(CX*4), AX
@@ -1344,6 +1344,21 @@ fetch:
 	INCQ       CX
 	CMPQ       CX, R14
 	JLT        fetch
+
+wideNext:
+	MOVLQSX 4(DI), R14
+	MOVQ    ptr+24(FP), AX
+	MOVLQSX 4(AX)(R14*4), R14
+	CMPQ    CX, R14
+	JGE     fetched
+
+fetchWide:
+	MOVLQSX    (R10)(CX*4), AX
+	SHLQ       $6, AX
+	PREFETCHT1 (R15)(AX*1)
+	INCQ       CX
+	CMPQ       CX, R14
+	JLT        fetchWide
 
 fetched:
 	MOVQ    past+56(FP), AX

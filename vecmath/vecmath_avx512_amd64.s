@@ -1224,8 +1224,7 @@ done:
 // interleaved, so that one instruction multiplies the pair of a lane and adds the products in 32
 // bits: to Z2 for lanes 0-3, 8-11 and so on, to Z3 for the others; packing puts them in order
 // again, and saturates, which changes no comparison. Whether an example updates any lane can not be
-// predicted, and rows come from L3 or memory: those of narrow, which are most, are fetched ahead
-// for the next example. Each row costs a load that way, so those of w, which L2 mostly has, aren't.
+// predicted, and rows come from L3 or memory: those of the next example are fetched ahead.
 //
 // SI narrow, R15 w, R10 rows, R11 val, R8 took, R9 own, R12 slots, R13 coef, DI seen, DX examples
 // left, BX the example; CX and R14 the non-zero and the end of them; K7 the lanes; Z20 margin, Z21
@@ -1268,7 +1267,7 @@ example:
 	MOVLQSX (R14)(CX*4), R14
 	MOVLQSX (AX)(CX*4), CX
 	CMPQ    CX, R14
-	JGE     fetched
+	JGE     wideNext
 
 fetch:
 	MOVLQSX    (R10)(CX*4), AX
@@ -1277,6 +1276,21 @@ fetch:
 	INCQ       CX
 	CMPQ       CX, R14
 	JLT        fetch
+
+wideNext:
+	MOVLQSX 4(DI), R14
+	MOVQ    ptr+24(FP), AX
+	MOVLQSX 4(AX)(R14*4), R14
+	CMPQ    CX, R14
+	JGE     fetched
+
+fetchWide:
+	MOVLQSX    (R10)(CX*4), AX
+	SHLQ       $6, AX
+	PREFETCHT1 (R15)(AX*1)
+	INCQ       CX
+	CMPQ       CX, R14
+	JLT        fetchWide
 
 fetched:
 	MOVQ    past+56(FP), AX

@@ -602,6 +602,7 @@ func (c *classStore) prepare(idx []int32, ptr []int, class []int32, dim int) {
 			c.count(idx[k], c.val[k], sum > math.MaxInt16/mostSum)
 		}
 	}
+	c.settle(c.rows - len(c.fresh))
 	c.reserve(len(c.at))
 	c.roomForSums()
 	c.ptr, c.past.Ptr, c.mid = append(c.ptr[:0], 0), append(c.past.Ptr[:0], 0), c.mid[:0]
@@ -639,7 +640,7 @@ func (c *classStore) rowsFor(e int, idx []int32, lo, hi int) {
 			c.common(&c.few[-1-r], c.val[i], int32(c.from+e), int(c.past.Ptr[e]))
 			continue
 		}
-		p := c.place[r]
+		p := c.placeOf(r)
 		rows[at], places[at], x[at] = r, p, c.val[i]
 		c.rare[wide] = int32(i)
 		of := int(uint32(p) >> 31)
@@ -655,7 +656,7 @@ func (c *classStore) rowsFor(e int, idx []int32, lo, hi int) {
 	c.mid = append(c.mid, int32(at))
 	for _, i := range c.rare[:wide] {
 		r := c.at[idx[i]]
-		rows[at], places[at], x[at] = r, -1-c.place[r], c.val[i]
+		rows[at], places[at], x[at] = r, -1-c.row[r].place, c.val[i]
 		at++
 	}
 	pair()
@@ -860,10 +861,10 @@ func (c *classStore) sumFresh(tile int) {
 		c.zeros, nil, nil, &c.made, 0, c.steps[tile])
 }
 
-// ClassesBytes returns what Classes take at most beyond what the weights take in an ensemble of each
-// class, elem bytes each: masks of who took which of the examples that are remembered, S by row and
-// by these, what is known of each feature and of those that are rare, what rows take more, or are
-// not in use yet, and scratch of a run. longest is how many non-zeros an example has at most.
+// ClassesBytes returns what Classes take at most beyond what the weights take in an ensemble of
+// each class, elem bytes each: masks of who took which of the examples that are remembered, S by
+// row and by these, what is known of each feature and of those that are rare, what rows take more,
+// or are not in use yet, and scratch of a run. An example has at most longest non-zeros.
 func ClassesBytes(members int, lanes, features, longest, elem int64) int64 {
 	tiles := (lanes + vecmath.ClassLanes - 1) / vecmath.ClassLanes
 	past := learner.Times(mostPast, tiles*(4*int64(members+1)+2*vecmath.ClassLanes)+4)
@@ -884,7 +885,8 @@ func ClassesBytes(members int, lanes, features, longest, elem int64) int64 {
 // Bytes returns the memory in use.
 func (c *classStore) Bytes() int64 {
 	n := 4*int64(cap(c.at)+cap(c.spare)+len(c.seenAt)+cap(c.ptr)+cap(c.mid)+cap(c.rowsOf)+
-		cap(c.places)+cap(c.rare)+cap(c.fresh)+cap(c.zeros)+cap(c.changed)+cap(c.dots)+cap(c.counts)) +
+		cap(c.places)+cap(c.rare)+cap(c.fresh)+cap(c.zeros)+cap(c.changed)+cap(c.dots)+
+		cap(c.counts)) +
 		2*int64(cap(c.val)+cap(c.x)) + 8*int64(cap(c.mask)+cap(c.scores)) +
 		int64(cap(c.few))*int64(unsafe.Sizeof(fewExamples{})) + int64(unsafe.Sizeof(*c))
 	n += c.classRows.bytes()

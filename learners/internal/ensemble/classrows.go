@@ -1,7 +1,10 @@
 package ensemble
 
 import (
+	"cmp"
 	"math"
+	"slices"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
@@ -17,11 +20,19 @@ type classRows struct {
 	rows    int // in use; row 0 is none, whose weights are 0
 	narrow  classTable[int8]
 	wide    classTable[int16]
-	place   []int32 // of a row: member 0's in narrow, or -1 less that in wide
-	reach   []int32 // of a row in narrow: no weight is larger; of others of no meaning
-	peak    int     // no weight in wide is larger
+	row     []classRow
+	peak    int // no weight in wide is larger
 
+	over, looked      []int32 // rows whose weights may outgrow narrow in a run, and their places
+	bits              []uint8 // of these: see vecmath.RowBits
 	leaving, entering []int32 // places of rows that go from narrow to wide
+}
+
+// classRow is where a row is.
+type classRow struct {
+	place int32 // member 0's in narrow, or -1 less that in wide
+	reach int32 // of a row in narrow: no weight was larger before the run
+	adds  int32 // what the run adds to a weight, at most
 }
 
 // classTable is those of one width: of a tile, [chunk][member][place in the chunk][lane].
@@ -40,8 +51,14 @@ const (
 	chunkBytes = 4096
 	// mostNarrow is what a weight of 8 bits may be.
 	mostNarrow = math.MaxInt8
+	// mostLeft is what it may be in a row that stays in narrow when its weights are looked at, so
+	// that there is room for a while, and seldom what the run may add to it, which is the rest: a
+	// row that comes more often would be looked at in each run, and is in the caches anyway.
+	mostLeft, seldom = mostNarrow / 2, mostNarrow - mostNarrow/2
 	// classRowBytes is what a row takes beside its weights.
-	classRowBytes = 4 + 4 + 4*2
+	classRowBytes = 3*4 + 4*4 + 1
+	// leastLarge is for how many weights of a large table large pages are asked at least.
+	leastLarge = 4 << 20
 	// mostChunk is how many places a chunk has at most.
 	mostChunk = chunkBytes / vecmath.ClassLanes
 )
@@ -53,8 +70,7 @@ func newClassRows(members int) classRows {
 		rows:    1,
 		narrow:  classTable[int8]{chunk: chunkBytes / vecmath.ClassLanes, used: 1},
 		wide:    classTable[int16]{chunk: chunkBytes / vecmath.ClassLanes / 2, used: 1},
-		place:   make([]int32, 1),
-		reach:   make([]int32, 1),
+		row:     make([]classRow, 1),
 	}
 }
 
@@ -72,27 +88,71 @@ func (c *classRows) addTile() {
 // add gives the next row a place in narrow, which it returns. What its weights are is not said yet.
 func (c *classRows) add() (at int32) {
 	p := c.narrow.next(c.members)
-	c.place, c.reach = append(c.place, p), append(c.reach, 0)
+	c.row = append(c.row, classRow{place: p})
 	c.rows++
 	return p
 }
 
-// step says that weights of row r change by x at most, either way. The row goes to wide, once move
-// is called, where narrow may not have room for them.
+// step says that weights of row r change by x at most, either way. When a run's steps have been
+// told, settle finds out where the row is to be.
 func (c *classRows) step(r, x int32) {
-	if c.reach[r] += x; c.reach[r] > mostNarrow {
-		c.outgrow(r)
+	of := &c.row[r]
+	of.adds += x
+	if of.reach+of.adds > mostNarrow {
+		of.reach = math.MinInt32 / 2 // so that step seldom comes here
+		if of.place >= 0 {
+			c.over = append(c.over, r)
+		}
 	}
 }
 
-func (c *classRows) outgrow(r int32) {
-	c.reach[r] = math.MinInt32 // so that step seldom has anything to do
-	if c.place[r] < 0 {
+// settle looks at the weights of rows that may outgrow narrow: they are far below the sum of all
+// steps, of which a member takes few. Where there would be little room left, the row goes to wide
+// once move is called, and so does one that a run adds much to. Weights of rows from fresh on are
+// not made yet, and mostSum at most.
+func (c *classRows) settle(fresh int) {
+	n := len(c.over)
+	if n == 0 {
 		return
 	}
-	p := c.wide.next(c.members)
-	c.leaving, c.entering = append(c.leaving, c.place[r]), append(c.entering, p)
-	c.place[r] = -1 - p
+	// rows that lie one after another come from memory faster
+	slices.SortFunc(c.over, func(a, b int32) int {
+		return cmp.Compare(c.row[a].place, c.row[b].place)
+	})
+	c.bits, c.looked = slices.Grow(c.bits[:0], n)[:n], slices.Grow(c.looked[:0], n)[:n]
+	clear(c.bits)
+	for k, r := range c.over {
+		c.looked[k] = 0 // of no use, as row 0 is
+		if int(r) >= fresh {
+			c.bits[k] = mostSum
+		} else if c.row[r].adds <= seldom {
+			c.looked[k] = c.row[r].place
+		}
+	}
+	for tile := range c.narrow.of {
+		for m := range c.members { // one after another, as they lie in memory
+			vecmath.RowBits(c.bits, c.narrow.member(tile, m), c.looked)
+		}
+	}
+	for k, r := range c.over {
+		of := &c.row[r]
+		most := 1 + int32(c.bits[k])
+		if of.adds <= seldom && most <= mostLeft {
+			of.reach = most
+			continue
+		}
+		p := c.wide.next(c.members)
+		c.leaving, c.entering = append(c.leaving, of.place), append(c.entering, p)
+		of.place = -1 - p
+	}
+	c.over = c.over[:0]
+}
+
+// placeOf returns where row r is in the run that was settled, and makes ready for the next one.
+func (c *classRows) placeOf(r int32) int32 {
+	of := &c.row[r]
+	of.reach, of.adds = of.reach+of.adds, 0
+	return of.place
 }
 
 // reserve makes room for all rows; features is how many there may be.
@@ -119,29 +179,30 @@ func (c *classRows) moved() {
 // weight returns that of row r in a lane's member m.
 func (c *classRows) weight(lane, m int, r int32) int {
 	tile, l := lane/vecmath.ClassLanes, lane%vecmath.ClassLanes
-	if p := c.place[r]; p >= 0 {
+	p := c.row[r].place
+	if p >= 0 {
 		return int(c.narrow.member(tile, m)[int(p)*vecmath.ClassLanes+l])
 	}
-	return int(c.wide.member(tile, m)[int(-1-c.place[r])*vecmath.ClassLanes+l])
+	return int(c.wide.member(tile, m)[int(-1-p)*vecmath.ClassLanes+l])
 }
 
 // put makes a row of weights, [lane][member], none of which is larger than peak, and returns it;
 // features is how many rows there may be.
 func (c *classRows) put(weights []int16, peak, features int) (r int32) {
 	r = int32(c.rows)
-	c.add()
+	at := c.add()
 	if peak > mostNarrow {
 		p := c.wide.next(c.members)
-		c.narrow.free = append(c.narrow.free, c.place[r])
-		c.place[r], c.reach[r] = -1-p, math.MinInt32
+		c.narrow.free = append(c.narrow.free, at)
+		c.row[r].place, c.row[r].reach = -1-p, math.MinInt32/2
 		c.reserve(features)
 		c.wide.put(p, weights, c.members)
 		c.peak = max(c.peak, peak)
 		return r
 	}
-	c.reach[r] = int32(peak)
+	c.row[r].reach = int32(peak)
 	c.reserve(features)
-	c.narrow.put(c.place[r], weights, c.members)
+	c.narrow.put(at, weights, c.members)
 	return r
 }
 
@@ -156,7 +217,7 @@ func (c *classRows) copyLane(lane int) {
 func rowColumns[T ~float32 | ~float64](dst []T, c *classRows, lane int, rows []int32) {
 	narrow, wide := make([]int32, c.narrow.used), make([]int32, c.wide.used)
 	for i, r := range rows { // of a place: whose it is, and 1
-		switch p := c.place[r]; {
+		switch p := c.row[r].place; {
 		case r == 0:
 		case p >= 0:
 			narrow[c.narrow.number(p, c.members)] = int32(i) + 1
@@ -170,8 +231,9 @@ func rowColumns[T ~float32 | ~float64](dst []T, c *classRows, lane int, rows []i
 
 // bytes returns the memory in use.
 func (c *classRows) bytes() int64 {
-	n := c.narrow.bytes(1) + c.wide.bytes(2)
-	return n + 4*int64(cap(c.place)+cap(c.reach)+cap(c.leaving)+cap(c.entering))
+	return c.narrow.bytes(1) + c.wide.bytes(2) +
+		int64(unsafe.Sizeof(classRow{}))*int64(cap(c.row)) + int64(cap(c.bits)) +
+		4*int64(cap(c.over)+cap(c.looked)+cap(c.leaving)+cap(c.entering))
 }
 
 // at is where a place of that number is, of member 0.
@@ -226,7 +288,8 @@ func (t *classTable[W]) reserve(members, places int) {
 		}
 	}
 	for i, w := range t.of {
-		t.large[i] = engine.LargePages(w, t.large[i], t.size(t.used, members))
+		used := max(t.size(t.used, members), min(len(w), leastLarge))
+		t.large[i] = engine.LargePages(w, t.large[i], used)
 	}
 }
 

@@ -198,8 +198,8 @@ var kernels = []kernel{
 			"past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, " +
 			"nseen, lanes, margin, peak int",
 		result: "int",
-		plain: "return classesRunPlain(counts, narrow, w, ptr, wide, rows, val, past, slots, coef, " +
-			"took, own, first, seen, nseen, lanes, margin, peak)",
+		plain: "return classesRunPlain(counts, narrow, w, ptr, wide, rows, val, past, slots, " +
+			"coef, took, own, first, seen, nseen, lanes, margin, peak)",
 		forms: "AVX512 AVX2 NEON",
 		stubs: "takes one example at least.",
 	},
