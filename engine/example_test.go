@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -195,6 +196,29 @@ func ExampleSharedRows() {
 	// Output:
 	// [0.368 1.000 0.368] <nil>, 1 of them computed
 	// [0.368 1.000 0.368] <nil>, 1 of them computed
+}
+
+// Learners of parts of a data set, as of folds, select theirs of rows over all examples.
+func ExampleCommonRows() {
+	all := &engine.Block[float64]{Dim: 1, Stride: 1, X: []float64{0, 0.5, 1, 2},
+		Y: []float64{1, 1, -1, -1}}
+	common := engine.NewCommonRows(slices.Values([]*engine.Block[float64]{all}), 4, 1<<20)
+	for _, numbers := range [][]int32{{0, 1, 2}, {1, 2, 3}} {
+		b := &engine.Block[float64]{Dim: 1, Stride: 1}
+		for _, i := range numbers {
+			b.X, b.Y = append(b.X, all.X[i]), append(b.Y, all.Y[i])
+		}
+		k := engine.Kernel{Kind: engine.RBF, Gamma: 1}
+		rows, err := engine.RowsOf(common.Part(b, numbers), k, b, 1<<20, nil)
+		if err != nil {
+			panic(err)
+		}
+		row, err := rows.Row(context.Background(), slices.Index(numbers, 1), 3)
+		fmt.Printf("%.3f %v, %d computed\n", row, err, common.Stats().Misses)
+	}
+	// Output:
+	// [0.779 1.000 0.779] <nil>, 1 computed
+	// [1.000 0.779 0.105] <nil>, 1 computed
 }
 
 // A kernel's settings name what is wrong with them.

@@ -23,6 +23,9 @@ type Rows[T Float] struct {
 	pool  *Pool
 	limit int64        // of the cache, in bytes
 	made  atomic.Int64 // bytes of rows since all that the cache has let go were collected
+
+	whole *commonRows[T] // of more examples, of whose rows these are parts; nil: of none
+	at    []int32        // then: the number of each example among those
 }
 
 // RowsBytes bounds what the rows of n examples take with a cache of that limit, two of them in
@@ -66,15 +69,32 @@ func (r *Rows[T]) compute(ctx context.Context, row kernelcache.Row[T], i int) ([
 	if n := r.made.Add(size); n > r.limit+idleRows(r.limit) && r.made.CompareAndSwap(n, r.limit) {
 		runtime.GC()
 	}
-	j := r.job()
-	j.point(i)
-	err := j.run(ctx, r.pool, row.Values[have:], have)
-	r.done(j)
-	if err != nil {
+	if err := r.fill(ctx, row.Values[have:], i, have); err != nil {
 		return nil, err
 	}
 	row.Commit()
 	return row.Values, nil
+}
+
+// fill sets dst to the values of row i from lo on.
+func (r *Rows[T]) fill(ctx context.Context, dst []T, i, lo int) error {
+	if r.whole != nil {
+		row, err := r.whole.row(ctx, int(r.at[i]))
+		if err != nil {
+			return err
+		}
+		if row != nil {
+			for j, at := range r.at[lo:][:len(dst)] {
+				dst[j] = row[at]
+			}
+			return nil
+		}
+	}
+	j := r.job()
+	j.point(i)
+	err := j.run(ctx, r.pool, dst, lo)
+	r.done(j)
+	return err
 }
 
 // RowsInto sets dst[r][j] = K(x_i+r, x_j) for all j < len(dst[r]), on the pool. Nothing is looked

@@ -15,6 +15,10 @@ type SharedRows struct {
 	mu   sync.Mutex
 	of   any // the rowsKey of rows
 	rows any // a *Rows
+
+	whole any     // the CommonRows of which it has parts; nil: of none
+	part  any     // then: the rowsKey of the examples, without a kernel
+	at    []int32 // and their numbers among all
 }
 
 // rowsKey says which rows: the kernel and the memory that the examples lie in, which it keeps from
@@ -39,10 +43,9 @@ func RowsOf[T Float](s *SharedRows, k Kernel, b *Block[T], cacheBytes int64, poo
 	if s == nil {
 		return newRowsOf(k, b, cacheBytes, pool)
 	}
-	key := rowsKey[T]{kernel: k, limit: cacheBytes, pool: pool, n: b.Len(), dim: b.Dim,
-		stride: b.Stride, x: unsafe.SliceData(b.X), val: unsafe.SliceData(b.Val),
-		idx: unsafe.SliceData(b.Idx), ptr: unsafe.SliceData(b.Ptr), endX: len(b.X),
-		endVal: len(b.Val), sparse: !b.Dense()}
+	key := memoryOf(b)
+	features := any(key)
+	key.kernel, key.limit, key.pool = k, cacheBytes, pool
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == any(key) {
@@ -50,10 +53,24 @@ func RowsOf[T Float](s *SharedRows, k Kernel, b *Block[T], cacheBytes int64, poo
 	}
 	s.of, s.rows = nil, nil // before there are others
 	r, err := newRowsOf(k, b, cacheBytes, pool)
-	if err == nil {
-		s.of, s.rows = key, r
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	if all, ok := s.whole.(*CommonRows[T]); ok && s.part == features {
+		if r.whole, err = all.of(k); err != nil {
+			return nil, err
+		}
+		r.at = s.at
+	}
+	s.of, s.rows = key, r
+	return r, nil
+}
+
+// memoryOf is the key of b's features alone.
+func memoryOf[T Float](b *Block[T]) rowsKey[T] {
+	return rowsKey[T]{n: b.Len(), dim: b.Dim, stride: b.Stride, x: unsafe.SliceData(b.X),
+		val: unsafe.SliceData(b.Val), idx: unsafe.SliceData(b.Idx), ptr: unsafe.SliceData(b.Ptr),
+		endX: len(b.X), endVal: len(b.Val), sparse: !b.Dense()}
 }
 
 // Release lets the rows go, when all who share them are done. A nil s is good, too.

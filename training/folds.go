@@ -98,6 +98,8 @@ type Fold struct {
 	Updates   int64    `json:"updates"`
 	Converged bool     `json:"converged"`
 	Seconds   float64  `json:"seconds"` // of learning
+
+	rows engine.RowStats // that the learner asked for
 }
 
 // CVResult is what came of cross-validation.
@@ -147,7 +149,11 @@ type CrossValidation struct {
 	Config    learner.Config
 	Precision string
 	Seed      uint64
-	Total     time.Duration
+	// KernelRows counts the kernel rows that all folds asked for: hits were computed before, for
+	// the same fold or another. Bytes and Limit are those of what folds have in common, and of the
+	// fold with the most. Zero of learners without any.
+	KernelRows engine.RowStats
+	Total      time.Duration
 }
 
 // FoldStatus is how far CrossValidate is.
@@ -169,8 +175,10 @@ type FoldStatus struct {
 // that are trained on, and ClassWeight counts those; Scale takes the scales of all examples, tested
 // ones among them. Results don't depend on Threads. Errors are those of Run, and of kind ErrOption
 // for folds that can't be; that a run did not converge is in its Fold and no error. watch, which
-// may be nil, is called after each fold, by one goroutine at a time. Cost: that of so many runs;
-// memory for the examples, and once more for each worker.
+// may be nil, is called after each fold, by one goroutine at a time. Cost: that of so many runs,
+// but for kernel rows of learners of whole data sets, which folds share (engine.CommonRows); memory
+// for the examples, and once more for each worker, and for those rows, learner.DefaultGramBytes or
+// an eighth of Env.Machine.Bytes.
 func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 	watch func(FoldStatus)) (*CrossValidation, error) {
 	started := time.Now()
@@ -192,9 +200,9 @@ func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 	defer done()
 	var res *CrossValidation
 	if jobs[0].precision == "f64" {
-		res, err = crossValidate[float64](ctx, jobs[0], f, pool, watch)
+		res, err = crossValidate[float64](ctx, jobs[0], f, env, pool, watch)
 	} else {
-		res, err = crossValidate[float32](ctx, jobs[0], f, pool, watch)
+		res, err = crossValidate[float32](ctx, jobs[0], f, env, pool, watch)
 	}
 	if err != nil {
 		return nil, err
@@ -207,7 +215,9 @@ func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 type folding[T engine.Float] struct {
 	Folds
 	preps []*preparation[T]
-	fold  [][]int32 // of each repeat, of each example
+	fold  [][]int32               // of each repeat, of each example
+	rows  []*engine.CommonRows[T] // of each preparation, of all folds; nil: there are none
+	bytes int64                   // of the machine, where known
 }
 
 // read loads the examples in all preparations of the jobs. Those that are to be divided by the
@@ -249,18 +259,63 @@ func (f *folding[T]) read(ctx context.Context, jobs []*Job) (of []int, err error
 	for r := range f.Repeats {
 		f.fold = append(f.fold, f.assign(n, class, jobs[0].seed, r))
 	}
+	f.share(jobs)
 	return of, nil
+}
+
+// share has the folds, and settings, share kernel rows. Those that are divided by the longest
+// example of each fold have no examples in common.
+func (f *folding[T]) share(jobs []*Job) {
+	f.rows = make([]*engine.CommonRows[T], len(f.preps))
+	if !slices.ContainsFunc(jobs, (*Job).whole) {
+		return
+	}
+	room := int64(learner.DefaultGramBytes)
+	if f.bytes > 0 { // half of what isn't planned, see newRoom
+		room = min(room, f.bytes/8)
+	}
+	for i, p := range f.preps {
+		if p.options.Normalize != "max" {
+			mem := memoryOf(p.data)
+			f.rows[i] = engine.NewCommonRows(mem.Blocks(), mem.Len(), room/int64(len(f.preps)))
+		}
+	}
+}
+
+// kernelRows counts the rows that the folds of several settings asked for.
+func (f *folding[T]) kernelRows(settings ...[]Fold) (s engine.RowStats) {
+	for _, folds := range settings {
+		for _, fold := range folds {
+			one := fold.rows
+			s.Hits, s.Misses = s.Hits+one.Hits, s.Misses+one.Misses
+			s.Evictions += one.Evictions
+			s.Rows, s.Bytes, s.Limit = max(s.Rows, one.Rows), max(s.Bytes, one.Bytes),
+				max(s.Limit, one.Limit)
+		}
+	}
+	for _, c := range f.rows {
+		all := c.Stats()
+		found := min(all.Hits, s.Misses) // a fold that failed found some, too
+		s.Hits, s.Misses = s.Hits+found, s.Misses-found
+		s.Rows, s.Bytes, s.Limit = s.Rows+all.Rows, s.Bytes+all.Bytes, s.Limit+all.Limit
+		s.Evictions += all.Evictions
+	}
+	return s
 }
 
 // split is what a fold is trained and tested on.
 type split[T engine.Float] struct {
 	repeat, number int
 	train, test    dataset.Data[T]
+	numbers        []int32               // of train, among all examples
+	rows           *engine.CommonRows[T] // of those; or nil
 }
 
-// at makes the split of fold k, counted over all repeats, with the weights that o gives to classes.
-func (f *folding[T]) at(o *Options, p *preparation[T], k int) (*split[T], error) {
-	s := &split[T]{repeat: k / f.Folds.Folds, number: k % f.Folds.Folds}
+// at makes the split of fold k, counted over all repeats, with the weights that o gives to classes,
+// of that preparation.
+func (f *folding[T]) at(o *Options, prep, k int) (*split[T], error) {
+	p := f.preps[prep]
+	s := &split[T]{repeat: k / f.Folds.Folds, number: k % f.Folds.Folds, rows: f.rows[prep]}
 	var train, test []int32
 	for i, fold := range f.fold[s.repeat] {
 		if int(fold) == s.number {
@@ -272,7 +327,7 @@ func (f *folding[T]) at(o *Options, p *preparation[T], k int) (*split[T], error)
 	s.train.Info, s.test.Info = p.data.Info, p.data.Info
 	p.data.Gather(&s.train.Block, train)
 	p.data.Gather(&s.test.Block, test)
-	s.train.Info.Rows, s.test.Info.Rows = len(train), len(test)
+	s.train.Info.Rows, s.test.Info.Rows, s.numbers = len(train), len(test), train
 	if p.options.Normalize == "max" {
 		longest := math.Sqrt(learner.MaxSumSq(&s.train.Block, 0))
 		if longest == 0 { // nothing to divide
@@ -306,12 +361,14 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score s
 	if err := r.resolve(0); err != nil {
 		return fold, nil, nil, err
 	}
-	r.l, err = learner.New[T](own.entry, own.config,
-		learner.Env{Seed: own.seed, Kept: r.room.kept, Classes: len(s.train.Info.Classes)})
+	rows := s.rows.Part(&s.train.Block, s.numbers)
+	r.l, err = learner.New[T](own.entry, own.config, learner.Env{Seed: own.seed, Kept: r.room.kept,
+		Rows: rows, Classes: len(s.train.Info.Classes)})
 	if err != nil {
 		return fold, nil, nil, err
 	}
 	res, err := r.learn()
+	rows.Release() // which the learner would keep while it scores
 	if err == nil {
 		err = r.diverged(res)
 	}
@@ -321,6 +378,9 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score s
 	fold = Fold{Repeat: s.repeat + 1, Fold: s.number + 1, Train: s.train.Info.Rows,
 		Test: s.test.Info.Rows, Epochs: res.Epochs, Updates: res.Updates,
 		Converged: res.Converged, Seconds: res.Learn.Seconds()}
+	if res.Fit != nil {
+		fold.rows = res.Fit.KernelRows
+	}
 	view := calibrated(r.l, res.Calibration)
 	scorer, err := newFoldScorer(score, view)
 	if err != nil {
@@ -369,7 +429,7 @@ type crossValidation[T engine.Float] struct {
 
 // Part is engine.Job's: one fold.
 func (c *crossValidation[T]) Part(k int) {
-	s, err := c.at(&c.j.o, c.preps[0], k)
+	s, err := c.at(&c.j.o, 0, k)
 	if err == nil {
 		c.folds[k], _, c.own[k], err = learnFold(c.ctx, c.j, s, c.Score)
 	}
@@ -390,10 +450,10 @@ func (c *crossValidation[T]) Part(k int) {
 }
 
 // crossValidate is CrossValidate in the precision of T.
-func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, pool *engine.Pool,
-	watch func(FoldStatus)) (*CrossValidation, error) {
-	c := &crossValidation[T]{folding: folding[T]{Folds: f}, ctx: ctx, j: j, watch: watch,
-		started: time.Now()}
+func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, env Env,
+	pool *engine.Pool, watch func(FoldStatus)) (*CrossValidation, error) {
+	c := &crossValidation[T]{folding: folding[T]{Folds: f, bytes: env.Machine.Bytes}, ctx: ctx,
+		j: j, watch: watch, started: time.Now()}
 	if _, err := c.read(ctx, []*Job{j}); err != nil {
 		return nil, err
 	}
@@ -412,7 +472,8 @@ func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, pool *e
 		return nil, err
 	}
 	res := &CrossValidation{Info: c.preps[0].data.Info, Learner: c.own[0].name,
-		Config: c.own[0].config, Precision: j.precision, Seed: j.seed}
+		Config: c.own[0].config, Precision: j.precision, Seed: j.seed,
+		KernelRows: c.kernelRows(c.folds)}
 	res.Folds = c.folds
 	res.CVResult.sum(f.Score)
 	return res, nil
@@ -445,11 +506,11 @@ func (f *foldRace[T]) Part(k int) {
 }
 
 // tuneFolds judges settings by cross-validation, one fold after another.
-func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, pool *engine.Pool,
-	res *Tuned, started time.Time, race *race, log *tuneLog) error {
-	f := &foldRace[T]{folding: folding[T]{Folds: t.Folds}, ctx: ctx, jobs: jobs, race: race,
-		wrong: make([][]bool, len(jobs)), errs: make([]error, len(jobs)), tried: res.Tried,
-		log: log}
+func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, env Env,
+	pool *engine.Pool, res *Tuned, started time.Time, race *race, log *tuneLog) error {
+	f := &foldRace[T]{folding: folding[T]{Folds: t.Folds, bytes: env.Machine.Bytes}, ctx: ctx,
+		jobs: jobs, race: race, wrong: make([][]bool, len(jobs)), errs: make([]error, len(jobs)),
+		tried: res.Tried, log: log}
 	var err error
 	if f.of, err = f.read(ctx, jobs); err != nil {
 		return err
@@ -465,7 +526,7 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 	clock, total := clock{started: started}, t.Folds.Folds*t.Folds.Repeats
 	for k := range total {
 		f.splits = f.splits[:0]
-		for _, p := range f.preps {
+		for p := range f.preps {
 			s, err := f.at(&jobs[0].o, p, k)
 			if err != nil {
 				return err
@@ -488,9 +549,12 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 		}
 		t.tell(f.race, &clock, float64(k+1)/float64(total), f.race.seen[f.race.alive[0]])
 	}
+	folds := make([][]Fold, len(f.tried))
 	for i := range f.tried {
 		f.tried[i].CV.sum(t.Score)
+		folds[i] = f.tried[i].CV.Folds
 	}
+	res.KernelRows = f.kernelRows(folds...)
 	return nil
 }
 

@@ -91,7 +91,9 @@ type Tuned struct {
 	Examples int64 // that the best was judged on
 	Info     dataset.Info
 	Saved    *Saved // the best one's model, where Options.Model asks for it
-	Total    time.Duration
+	// KernelRows counts those that the folds of all settings asked for, as CrossValidation's do.
+	KernelRows engine.RowStats
+	Total      time.Duration
 
 	found []Found // of a part, those of its settings
 }
@@ -285,8 +287,8 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		log.begin()
 	}
 	if t.By == ByFolds {
-		if err := tuneFolds[T](ctx, jobs, t, pool, res, started, race, log); err != nil ||
-			log != nil {
+		err := tuneFolds[T](ctx, jobs, t, env, pool, res, started, race, log)
+		if err != nil || log != nil {
 			return res, err
 		}
 		res.judge(&t, race, nil)

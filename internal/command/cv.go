@@ -19,9 +19,12 @@ type cvReport struct {
 	Stratify  bool           `json:"stratify"`
 	Shuffle   bool           `json:"shuffle"`
 	training.CVResult
-	Features int          `json:"features"`
-	Classes  []string     `json:"classes"` // null where there are two
-	BadRows  int          `json:"bad_rows"`
+	Features int      `json:"features"`
+	Classes  []string `json:"classes"` // null where there are two
+	BadRows  int      `json:"bad_rows"`
+	// Of all folds: hits were computed before, for the same fold or another. Null of learners
+	// without kernel rows.
+	Rows     *rowsReport  `json:"kernel_rows"`
 	Threads  int          `json:"threads"`
 	Seconds  totalSeconds `json:"seconds"`
 	Warnings warnings     `json:"warnings"`
@@ -86,6 +89,10 @@ errors are not independent: the interval takes the corrected
 variance of Nadeau and Bengio (2003), which is larger than the one that the folds' scatter seems to
 say. --normalize max divides by the longest example trained on.
 
+Folds share kernel rows where a learner of whole data sets has a kernel: up to 256 MiB beside what
+each has, or an eighth of the memory there is. -v and --json say how many of those asked for were
+there.
+
 --score estimates another metric beside the error: its value on each fold, mean and interval. What
 each is, halfspace help metrics says; here AUC is exact, and examples count once each, whatever they
 weigh. log-loss and brier are of the learner's probabilities, or of those that --calibrate finds.`,
@@ -126,8 +133,10 @@ weigh. log-loss and brier are of the learner's probabilities, or of those that -
 		r := cvReport{Schema: schema, Learner: res.Learner, Config: res.Config,
 			Precision: res.Precision, Seed: res.Seed, Stratify: folds.stratify,
 			Shuffle: t.o.Shuffle, CVResult: res.CVResult, Features: res.Info.Dim,
-			Classes: res.Info.Classes, BadRows: res.Info.BadRows, Threads: t.machine.threads,
+			Classes: res.Info.Classes, BadRows: res.Info.BadRows,
+			Rows: rowsReportOf(res.KernelRows), Threads: t.machine.threads,
 			Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
+		t.noteRows(r.Rows)
 		switch {
 		case t.output.json:
 			return printJSON(stdout(cmd), r)

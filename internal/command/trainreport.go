@@ -202,13 +202,19 @@ func fitReportOf(res *training.Result, soft bool) *fitReport {
 	return r
 }
 
+// noteRows says with -v what became of the kernel rows that were asked for, if any were.
+func (t *trainer) noteRows(k *rowsReport) {
+	if k != nil {
+		t.output.note(t.cmd, "kernel rows: %.1f %% of %d were there, %d evicted; %s of %s kept",
+			100*k.HitRate, k.Hits+k.Misses, k.Evictions, inMiB(k.Bytes), inMiB(k.Limit))
+	}
+}
+
 // print shows what came of a run.
 func (t *trainer) print(res *training.Result) error {
 	w, r := stdout(t.cmd), t.reportOf(res)
-	if r.Fit != nil && r.Fit.KernelRows != nil {
-		k := r.Fit.KernelRows
-		t.output.note(t.cmd, "kernel rows: %.1f %% of %d were there, %d evicted; %s of %s kept",
-			100*k.HitRate, k.Hits+k.Misses, k.Evictions, inMiB(k.Bytes), inMiB(k.Limit))
+	if r.Fit != nil {
+		t.noteRows(r.Fit.KernelRows)
 	}
 	if t.html != "" {
 		if err := t.writeHTML(r, res); err != nil {

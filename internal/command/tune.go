@@ -34,6 +34,7 @@ type tuneReport struct {
 	Features int               `json:"features"`
 	Classes  []string          `json:"classes"` // null where there are two
 	BadRows  int               `json:"bad_rows"`
+	Rows     *rowsReport       `json:"kernel_rows"` // as of cv
 	Threads  int               `json:"threads"`
 	Model    *string           `json:"model"` // null without -m
 	SHA256   *string           `json:"model_sha256"`
@@ -102,7 +103,7 @@ can tell a difference from chance: they need --by cv. Examples count once each.
 By progressive, one pass is made in which all settings learn side by side, each example predicted
 before it is learned: it works on streams and stdin, which an interrupt may end. By cv each setting
 is judged by cross-validation, as cv does, which learners of whole data sets need;
---shuffle is on then, without --until-converged.
+--shuffle is on then, without --until-converged. Folds and settings of one kernel share its rows.
 
 Settings that are worse by a paired test leave early, so that most of the time goes to the good
 ones: those that McNemar's test finds worse than the best so far,
@@ -191,6 +192,7 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 
 // show prints the report, as the flags say.
 func (t *tuner) show(r *tuneReport) error {
+	t.noteRows(r.Rows)
 	switch {
 	case t.output.json:
 		return printJSON(stdout(t.cmd), r)
@@ -437,7 +439,8 @@ func (t *tuner) report(settings []training.Options, res *training.Tuned,
 		Best: t.setting(res.Best), Error: res.Tried[res.Best].Error, Metric: t.score.name(),
 		Score: res.Tried[res.Best].Score, Examples: res.Examples,
 		Features: res.Info.Dim, Classes: res.Info.Classes, BadRows: res.Info.BadRows,
-		Threads: t.machine.threads, Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
+		Rows: rowsReportOf(res.KernelRows), Threads: t.machine.threads,
+		Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
 	var also [][2]string
 	for k, a := range t.axes {
 		also = append(also, [2]string{a.flag, t.points[res.Best][k]})
