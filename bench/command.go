@@ -55,7 +55,7 @@ func Command(ctx context.Context, program string, lines CommandLines, dataDir st
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		res := c.run(vecmath.Active().String(), o)
+		res := c.run(ctx, vecmath.Active().String(), o)
 		if r.failed != nil {
 			return out, fmt.Errorf("bench: %s: %w", c.name, r.failed)
 		}

@@ -47,7 +47,7 @@ func runAll(ctx context.Context, cases []pair, o Options) ([]Result, error) {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		out = append(out, c.run(vecmath.Active().String(), o))
+		out = append(out, c.run(ctx, vecmath.Active().String(), o))
 	}
 	return out, nil
 }

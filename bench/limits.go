@@ -97,7 +97,7 @@ type peaks []struct {
 func measurePeaks(ctx context.Context, set float64) (peaks, error) {
 	best := func(cases []pair) (rate float64) {
 		for _, c := range cases {
-			for _, r := range c.run("", Options{Rounds: 7}).Rounds {
+			for _, r := range c.run(ctx, "", Options{Rounds: 7}).Rounds {
 				rate = max(rate, r.Ours.Value/1e3)
 			}
 		}

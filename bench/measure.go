@@ -8,9 +8,11 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/pprof"
 	"sort"
 	"time"
 
@@ -129,6 +131,9 @@ type pair struct {
 	// threads: work of several threads, whose time is the wall clock's, and CPU the process's
 	threads bool
 	traffic traffic // the zero value: not known
+
+	// labels of samples of profiles, while ours is measured and while the peer is
+	oursLabels, peerLabels context.Context
 }
 
 var started = time.Now()
@@ -152,8 +157,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// run measures a pair: both sides in turn, every round.
-func (p pair) run(impl string, o Options) Result {
+// run measures a pair: both sides in turn, every round. Samples of profiles (runtime/pprof) have
+// the labels case, its name, and side: ours or peer. Workers of a pool keep those of who it first
+// worked for, so each pair has a pool of its own.
+func (p pair) run(ctx context.Context, impl string, o Options) (res Result) {
+	pprof.Do(ctx, pprof.Labels("case", p.name), func(ctx context.Context) {
+		p.oursLabels = pprof.WithLabels(ctx, pprof.Labels("side", "ours"))
+		p.peerLabels = pprof.WithLabels(ctx, pprof.Labels("side", "peer"))
+		res = p.measure(impl, o)
+	})
+	return res
+}
+
+// measure is run, under its labels.
+func (p pair) measure(impl string, o Options) Result {
 	o = o.withDefaults()
 	if p.scale == 0 {
 		p.scale = 1
@@ -169,12 +186,12 @@ func (p pair) run(impl string, o Options) Result {
 	}
 	res := p.blank(impl, o.Rounds)
 	ours := make([]float64, o.Rounds)
-	ko := p.repeats(p.ours, o.Each)
+	ko := p.repeats(p.oursLabels, p.ours, o.Each)
 	var peer, ratio []float64
 	kp := 0
 	if p.peer != nil {
 		peer, ratio = make([]float64, o.Rounds), make([]float64, o.Rounds)
-		kp = p.repeats(p.peer, o.Each)
+		kp = p.repeats(p.peerLabels, p.peer, o.Each)
 	}
 	var cpu, wall float64
 	add := func(t Timing) {
@@ -182,11 +199,11 @@ func (p pair) run(impl string, o Options) Result {
 		wall += t.Wall * float64(t.Ops)
 	}
 	for r := range o.Rounds {
-		t := p.timed(p.ours, ko)
+		t := p.timed(p.oursLabels, p.ours, ko)
 		ours[r], res.Rounds[r].Ours = t.Value, t
 		add(t)
 		if p.peer != nil {
-			u := p.timed(p.peer, kp)
+			u := p.timed(p.peerLabels, p.peer, kp)
 			peer[r], res.Rounds[r].Peer = u.Value, &u
 			ratio[r] = p.clock(u) / p.clock(t)
 			add(u)
@@ -221,9 +238,9 @@ func (p pair) clock(t Timing) float64 {
 }
 
 // repeats finds how many operations take about d; it also warms up.
-func (p pair) repeats(f func(k int), d time.Duration) int {
+func (p pair) repeats(labels context.Context, f func(k int), d time.Duration) int {
 	for k := 1; ; {
-		t := p.clock(p.timed(f, k)) * p.scale * float64(k)
+		t := p.clock(p.timed(labels, f, k)) * p.scale * float64(k)
 		if t >= float64(d)/2 {
 			return max(1, int(float64(k)*float64(d)/t))
 		}
@@ -234,8 +251,9 @@ func (p pair) repeats(f func(k int), d time.Duration) int {
 // timed has f run k operations. The collector runs before that, as it does before benchmarks of
 // package testing: else what f allocates would be new pages for as long as there is no need to
 // collect, and the system's work on these a part of the time, 4 % of an epoch of MNIST.
-func (p pair) timed(f func(k int), k int) Timing {
+func (p pair) timed(labels context.Context, f func(k int), k int) Timing {
 	runtime.GC()
+	pprof.SetGoroutineLabels(labels) // before the clock: once for all operations
 	wall, cpu := WallTime(), p.cpu()
 	f(k)
 	cpu, wall = p.cpu()-cpu, WallTime()-wall

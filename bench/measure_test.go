@@ -21,8 +21,8 @@ func TestRatio(t *testing.T) {
 			}
 		})
 	}
-	r := pair{name: "x/y", unit: "ns/op", ours: work(1000), peerName: "peer", peer: work(3000)}.run(
-		"generic", Options{Each: time.Millisecond})
+	r := pair{name: "x/y", unit: "ns/op", ours: work(1000), peerName: "peer",
+		peer: work(3000)}.run(t.Context(), "generic", Options{Each: time.Millisecond})
 	if r.RatioToPeer == nil || *r.RatioToPeer < 2 || *r.RatioToPeer > 4.5 {
 		t.Errorf("ratio %v, want about 3", r.RatioToPeer)
 	}
@@ -113,7 +113,7 @@ func TestBusy(t *testing.T) {
 		cpu += time.Millisecond
 	}
 	p := pair{name: "x", unit: "ns/op", ours: spin, cpu: func() time.Duration { return cpu }}
-	r := p.run("generic", Options{Rounds: 3, Each: time.Millisecond})
+	r := p.run(t.Context(), "generic", Options{Rounds: 3, Each: time.Millisecond})
 	if r.CPUShare == nil || *r.CPUShare > 0.5 || r.Warning() == "" {
 		t.Errorf("share %v, warning %q", r.CPUShare, r.Warning())
 	}
@@ -123,8 +123,8 @@ func TestBusy(t *testing.T) {
 		}
 	}
 	p.threads, p.cpu = true, nil
-	if r := p.run("generic", Options{Rounds: 3, Each: time.Millisecond}); r.CPUShare != nil ||
-		r.Warning() != "" || r.Median < 2e6 {
+	r = p.run(t.Context(), "generic", Options{Rounds: 3, Each: time.Millisecond})
+	if r.CPUShare != nil || r.Warning() != "" || r.Median < 2e6 {
 		t.Errorf("of several threads: share %v, %q, %v ns", r.CPUShare, r.Warning(), r.Median)
 	}
 }

@@ -27,8 +27,9 @@ func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	two := engine.NewPool(2)
+	two, more := engine.NewPool(2), engine.NewPool(2)
 	defer two.Close()
+	defer more.Close()
 	var cases []pair
 	for _, tau := range []float64{0.05, 0.3} {
 		cases = append(cases, againstNaive("sparse/"+sparseName, sparse, nil, 100, tau))
@@ -45,7 +46,7 @@ func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		againstNaive("dense/"+denseName, dense, bytes, 100, 0.05),
 		againstNaive("dense/"+denseName, dense, bytes, 100, 0.3),
 		threads("dense/"+denseName, dense, bytes, 100, 0.3, two),
-		threads("sparse/"+sparseName, sparse, nil, 200, 0.3, two),
+		threads("sparse/"+sparseName, sparse, nil, 200, 0.3, more),
 	)
 	if dataDir != "" {
 		// All examples have the same length, so that to scale them changes no mistake: as they are

@@ -188,7 +188,7 @@ func besideLIBLINEAR(ctx context.Context, dir, name string, b *engine.Block[floa
 					}
 				})
 			}
-			r := c.run(vecmath.Active().String(), o)
+			r := c.run(ctx, vecmath.Active().String(), o)
 			if failed != nil {
 				return out, failed
 			}
@@ -343,7 +343,7 @@ func besidePerceptron(ctx context.Context, dir, name string, b *engine.Block[flo
 	c := pair{name: fmt.Sprintf("peers/epoch/%s/N=%d/tau=%g", name, members, tau),
 		unit: "ns/example", scale: float64(b.Len()), ours: epochs(b, bytes, members, tau, nil)}
 	if python == "" {
-		return c.run(vecmath.Active().String(), o), nil
+		return c.run(ctx, vecmath.Active().String(), o), nil
 	}
 	script, file := filepath.Join(dir, "perceptron.py"), filepath.Join(dir, name+".unit")
 	if err := os.WriteFile(script, perceptronSource, 0o600); err != nil {
@@ -364,7 +364,7 @@ func besidePerceptron(ctx context.Context, dir, name string, b *engine.Block[flo
 		c.name, c.peerName = c.name+"/beside-dense", "sklearn-perceptron-dense"
 	}
 	c.cpu = func() time.Duration { return ThreadTime() + child.used }
-	r := c.run(vecmath.Active().String(), o)
+	r := c.run(ctx, vecmath.Active().String(), o)
 	if err := child.stop(); err != nil {
 		return r, fmt.Errorf("bench: %s: scikit-learn: %w", c.name, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime/pprof"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -20,8 +21,6 @@ func RFF(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	two := engine.NewPool(2)
-	defer two.Close()
 	var cases []pair
 	for _, d := range []struct {
 		name string
@@ -37,14 +36,20 @@ func RFF(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		both, err := mapping(&b, size, two)
+		two := engine.NewPool(2)
+		defer two.Close()
+		var both func(int)
+		threads := name + "/threads=2"
+		pprof.Do(ctx, pprof.Labels("case", threads, "side", "ours"), func(context.Context) {
+			both, err = mapping(&b, size, two) // which starts the pool's worker
+		})
 		if err != nil {
 			return nil, err
 		}
 		cases = append(cases,
 			pair{name: name, unit: "ns/example", scale: float64(b.Len()), ours: one,
 				peerName: "go-loop", peer: plainMapping(&b, size)},
-			pair{name: name + "/threads=2", unit: "ns/example", scale: float64(b.Len()), ours: both,
+			pair{name: threads, unit: "ns/example", scale: float64(b.Len()), ours: both,
 				peerName: "threads=1", peer: one, threads: true})
 	}
 	return runAll(ctx, cases, o)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"sync"
 	"time"
 
@@ -36,7 +37,10 @@ func Scaling(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	}
 	var out []Result
 	for _, c := range cases {
-		two, few, many := c.rehearse(2), c.rehearse(16), c.rehearse(64)
+		var two, few, many rehearsed
+		pprof.Do(ctx, pprof.Labels("case", "scaling/"+c.name+"/rehearsal"), func(context.Context) {
+			two, few, many = c.rehearse(2), c.rehearse(16), c.rehearse(64)
+		})
 		for _, threads := range counts {
 			if err := ctx.Err(); err != nil {
 				return out, err
@@ -45,10 +49,12 @@ func Scaling(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 			r := pair{name: fmt.Sprintf("scaling/%s/threads=%d", c.name, threads),
 				unit: "ns/example", scale: float64(c.examples), threads: true,
 				ours: c.run(pool), peerName: "one-thread", peer: c.run(nil),
-			}.run(vecmath.Active().String(), o)
+			}.run(ctx, vecmath.Active().String(), o)
 			pool.Close()
 			r.scales(two, few, many)
-			r.allows(threads, c.apart(threads))
+			pprof.Do(ctx, pprof.Labels("case", r.Name, "side", "apart"), func(context.Context) {
+				r.allows(threads, c.apart(threads))
+			})
 			out = append(out, r)
 		}
 	}

@@ -45,7 +45,7 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 			if err := ctx.Err(); err != nil {
 				return out, err
 			}
-			out = append(out, c.run(vecmath.Active().String(), o))
+			out = append(out, c.run(ctx, vecmath.Active().String(), o))
 		}
 	}
 	if missing != nil {
@@ -67,7 +67,7 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 			}
 			c.peerName, c.peer, c.cpu = "openblas", b.run,
 				func() time.Duration { return ThreadTime() + b.used }
-			out = append(out, c.run(vecmath.Active().String(), o))
+			out = append(out, c.run(ctx, vecmath.Active().String(), o))
 			if err := b.stop(); err != nil {
 				return out, fmt.Errorf("bench: %s: OpenBLAS: %w", c.name, err)
 			}

@@ -327,6 +327,7 @@ func (t crammaTable) line(ctx context.Context, p problem, l published, most floa
 	if err != nil {
 		return out, err
 	}
+	ofLearner(ctx, l.learner)
 	began := bench.ThreadTime()
 	res, err := f.Fit(ctx, p.block, learner.FitOptions{Delta: p.delta})
 	if err != nil {
@@ -349,7 +350,7 @@ func (t crammaTable) line(ctx context.Context, p problem, l published, most floa
 	these[0].Tolerance = within * float64(l.updates)
 	these[0].fillOne(float64(count), 1)
 	if timed {
-		these[0].beside(res.Updates, func() int64 { return t.plain(p, l) })
+		these[0].beside(ctx, l.learner, res.Updates, func() int64 { return t.plain(p, l) })
 	}
 	these[1].Tolerance = digits * l.unit
 	these[1].fillOne(res.Margin, l.unit)
@@ -408,6 +409,7 @@ func (t crammaTable) svm(ctx context.Context, p problem, bias bool) (float64, er
 	if err != nil {
 		return 0, err
 	}
+	ofLearner(ctx, "svm")
 	res, err := s.Fit(ctx, p.block, learner.FitOptions{MaxUpdates: 1e9})
 	if err == nil && !res.Converged {
 		err = fmt.Errorf("bench: %s: the svm is at a gap of %g after %d steps: %w", t.name,

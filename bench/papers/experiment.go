@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"sort"
 	"strings"
@@ -166,7 +167,11 @@ func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
 			}
 		}
 	}
-	rows, err := e.Run(ctx, o)
+	var rows []Row
+	var err error
+	pprof.Do(ctx, pprof.Labels("experiment", e.Name), func(ctx context.Context) {
+		rows, err = e.Run(ctx, o)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("bench: %s: %w", e.Name, err)
 	}
@@ -185,8 +190,9 @@ func withWords(words string) func(row string) bool {
 // same for any number of workers. It is for what is not timed.
 func drawRuns[D any](ctx context.Context, o RunOptions, lo, hi int, draw func(seed uint64) (D,
 	error)) ([]D, error) {
-	d := &runDraws[D]{draw: draw, seed: o.Seed + uint64(lo), drawn: make([]D, hi-lo),
+	d := &runDraws[D]{ctx: ctx, draw: draw, seed: o.Seed + uint64(lo), drawn: make([]D, hi-lo),
 		errs: make([]error, hi-lo)}
+	pprof.SetGoroutineLabels(ctx) // as in sideBySide
 	if err := o.Pool.Run(ctx, hi-lo, d); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -195,6 +201,7 @@ func drawRuns[D any](ctx context.Context, o RunOptions, lo, hi int, draw func(se
 
 // runDraws is the job of drawRuns.
 type runDraws[D any] struct {
+	ctx   context.Context
 	draw  func(seed uint64) (D, error)
 	seed  uint64
 	drawn []D
@@ -208,6 +215,7 @@ func sideBySide(ctx context.Context, o RunOptions, n int, part func(o RunOptions
 	i int) error) error {
 	s := &parts{ctx: ctx, o: o, part: part, errs: make([]error, n)}
 	s.o.Pool = nil
+	pprof.SetGoroutineLabels(ctx) // which workers that start now get, too
 	if err := o.Pool.Run(ctx, n, s); err != nil {
 		return context.Cause(ctx)
 	}
@@ -230,10 +238,15 @@ func (s *parts) Part(i int) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	pprof.SetGoroutineLabels(s.ctx)
+	defer pprof.SetGoroutineLabels(s.ctx)
 	if s.errs[i] = s.part(s.o, i); s.errs[i] != nil {
 		s.failed.Store(true)
 	}
 }
 
 // Part is engine.Job's.
-func (d *runDraws[D]) Part(i int) { d.drawn[i], d.errs[i] = d.draw(d.seed + uint64(i)) }
+func (d *runDraws[D]) Part(i int) {
+	pprof.SetGoroutineLabels(d.ctx)
+	d.drawn[i], d.errs[i] = d.draw(d.seed + uint64(i))
+}

@@ -63,7 +63,9 @@ type made struct {
 
 // plainSeconds is how long the plain form takes for a pass over b, the order being that of the
 // pass: the CPU time of this thread, which the goroutine is locked to. b has been checked.
-func plainSeconds(l naive.Learner[float32], b *engine.Block[float32], order []int32) float64 {
+func (m made) plainSeconds(ctx context.Context, l naive.Learner[float32],
+	b *engine.Block[float32], order []int32) float64 {
+	defer ofPlain(ctx, m.name())()
 	began := bench.ThreadTime()
 	for i := range b.Len() {
 		if order != nil {
@@ -217,6 +219,7 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			if err != nil {
 				return nil, err
 			}
+			ofLearner(ctx, s.learner.name())
 			made, err := s.learner.make(learner.Env{Seed: seed})
 			if err != nil {
 				return nil, err
@@ -230,7 +233,8 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			learn += l.took
 			of[k].online = append(of[k].online, float64(res.Errors))
 			if run == 0 {
-				plain = plainSeconds(s.learner.plain(train.Block.Dim, seed), &train.Block, nil)
+				plain = s.learner.plainSeconds(ctx, s.learner.plain(train.Block.Dim, seed),
+					&train.Block, nil)
 			}
 			switch s.quantity {
 			case updates:
@@ -388,6 +392,7 @@ func newGrid(settings []made, runs int) *gridErrors {
 func (g *gridErrors) learn(ctx context.Context, run int, seed uint64, train,
 	test *engine.Block[float32]) error {
 	for k, m := range g.settings {
+		ofLearner(ctx, m.name())
 		l, err := m.make(learner.Env{Seed: seed})
 		if err != nil {
 			return err

@@ -107,6 +107,7 @@ func obpmBases(ctx context.Context, o RunOptions) ([]Row, error) {
 			errors[k][run], err = permutedBayesPoint(ctx, train, &test.Block, 100, 3, seed)
 			return err
 		}
+		ofLearner(ctx, list[k].name)
 		l, err := learner.Make[float32](list[k].name, list[k].config, learner.Env{Seed: seed})
 		if err != nil {
 			return err
@@ -151,6 +152,7 @@ func obpmBases(ctx context.Context, o RunOptions) ([]Row, error) {
 func permutedBayesPoint(ctx context.Context, train *dataset.Data[float32],
 	test *engine.Block[float32], members, epochs int, seed uint64) (float64, error) {
 	var mean []float64
+	ofLearner(ctx, "perceptron")
 	for m := range members {
 		l, err := learner.Make[float32]("perceptron", nil, learner.Env{})
 		if err != nil {
@@ -284,6 +286,7 @@ func obpmBound(ctx context.Context, o RunOptions) ([]Row, error) {
 func (r *boundRun) ensemble(ctx context.Context, train, test *dataset.Data[float32],
 	seed uint64) error {
 	const members, tau, most = 100, 0.35, 200
+	ofLearner(ctx, "obpm")
 	l, err := bench.NewOBPM[float32](members, tau, learner.Env{Seed: seed})
 	if err != nil {
 		return err
@@ -353,6 +356,7 @@ func marginOf(w []float64, b *engine.Block[float32]) float64 {
 
 // perceptron fills in what is of the perceptron.
 func (r *boundRun) perceptron(ctx context.Context, train *dataset.Data[float32]) error {
+	ofLearner(ctx, "perceptron")
 	l, err := learner.Make[float32]("perceptron", nil, learner.Env{})
 	if err != nil {
 		return err

@@ -52,6 +52,7 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		for m, n := range members {
 			for k, tau := range taus {
 				p, c := &points[m][k], obpm(n, tau)
+				ofLearner(ctx, c.name())
 				made, err := c.make(learner.Env{Seed: seed})
 				if err != nil {
 					return nil, err
@@ -63,7 +64,7 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				}
 				p.learn += l.took
 				if run == 0 {
-					p.plain = plainSeconds(c.plain(train.Dim, seed), train, nil)
+					p.plain = c.plainSeconds(ctx, c.plain(train.Dim, seed), train, nil)
 				}
 				count, err := eval.Test(ctx, learner.ViewOf(made), eval.NewMemory(test, nil))
 				if err != nil {
@@ -183,8 +184,9 @@ func follow(ctx context.Context, o RunOptions, list []made,
 			if run == 0 {
 				c.learner, c.errors, c.updates = m, make([]float64, b.Len()), make([]float64,
 					b.Len())
-				c.plain = plainSeconds(m.plain(b.Dim, seed), b, nil)
+				c.plain = m.plainSeconds(ctx, m.plain(b.Dim, seed), b, nil)
 			}
+			ofLearner(ctx, m.name())
 			made, err := m.make(learner.Env{Seed: seed})
 			if err != nil {
 				return nil, err

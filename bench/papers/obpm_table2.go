@@ -186,6 +186,7 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (f columnFound
 	err = sideBySide(ctx, o, s.runs, func(o RunOptions, run int) error {
 		seed := o.Seed + uint64(run)
 		train, test := s.split(run)
+		ofLearner(ctx, c.learner.name())
 		made, err := c.learner.make(learner.Env{Seed: seed})
 		if err != nil {
 			return err
@@ -218,7 +219,7 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (f columnFound
 			train.Block.Len()), 0.0
 		for epoch, i := 1, 0; i < n; epoch++ {
 			engine.Permute(order, seed, uint64(epoch-1))
-			seconds += plainSeconds(plainForm, &train.Block, order)
+			seconds += c.learner.plainSeconds(ctx, plainForm, &train.Block, order)
 			if epoch == c.epochs[i] {
 				plain[i] = seconds
 				i++
@@ -287,8 +288,11 @@ var svmChoices = []float64{0.1, 0.3, 1, 3, 10, 30}
 func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row,
 	machine *learners.SVM[float32], err error) {
 	fit := func(C float64, train, test *engine.Block[float32]) (share, seconds float64, err error) {
+		ofLearner(ctx, "svm")
+		pool := o.freshPool()
+		defer pool.Close()
 		if machine, err = bench.NewSVM[float32](learners.SVMConfig{C: C, Norm: 1, NoBias: true,
-			Gap: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, o.Pool); err != nil {
+			Gap: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, pool); err != nil {
 			return 0, 0, err
 		}
 		began := bench.ProcessTime()

@@ -240,7 +240,8 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 			for i := range X {
 				X[i] = x.Row(i)
 			}
-			row.beside(int64(updates[k][0]), func() int64 { return m.plain(X, x.Y) })
+			row.beside(ctx, m.learner, int64(updates[k][0]),
+				func() int64 { return m.plain(X, x.Y) })
 		}
 		put(row)
 		row.Quantity, row.Kind, row.NaiveSeconds = "margin/R", "", nil
@@ -314,6 +315,7 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int64) (trace Line,
 	took time.Duration, err error) {
 	x, R := m.examples(b)
+	ofLearner(ctx, m.learner)
 	l, err := learner.Make[float64](m.learner, m.config(b.Dim), learner.Env{})
 	if err != nil {
 		return Line{}, 0, err
@@ -548,6 +550,7 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 // svmSoft returns the margin by the SVM.
 func svmSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64,
 	err error) {
+	ofLearner(ctx, "svm")
 	s, err := bench.NewSVM[float64](learners.SVMConfig{C: 1, Norm: 2, Gap: 1e-4,
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}}, nil)
 	if err != nil {
@@ -560,6 +563,7 @@ func svmSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, upd
 // pummaSoft returns the margin by PUMMA, p = 2.
 func pummaSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64,
 	err error) {
+	ofLearner(ctx, "pumma")
 	res, _, err := bench.Fit(ctx, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.01, SoftC: 1},
 		learner.Env{}, b, learner.FitOptions{ActiveSet: true})
 	return res.Margin, res.Updates, err
@@ -583,6 +587,7 @@ func augmentedSoft(ctx context.Context, name string, c learner.Config, b *engine
 	maxUpdates int64) (margin float64, updates int64, err error) {
 	const delta = 1 // 1/sqrt(C)
 	R := math.Sqrt(learner.MaxSumSq(b, 0))
+	ofLearner(ctx, name)
 	res, l, err := bench.Fit(ctx, name, c, learner.Env{}, withBias(b, -R),
 		learner.FitOptions{Delta: delta, ActiveSet: true, MaxUpdates: maxUpdates})
 	if err != nil {
@@ -658,15 +663,19 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 			return nil, err
 		}
 		for _, i := range wanted {
-			c, began := columns[i], bench.ProcessTime()
-			res, _, err := bench.Fit(ctx, c.learner, c.config, learner.Env{Pool: o.Pool},
+			c := columns[i]
+			ofLearner(ctx, c.learner)
+			pool, began := o.freshPool(), bench.ProcessTime()
+			res, _, err := bench.Fit(ctx, c.learner, c.config, learner.Env{Pool: pool},
 				&d.Block, c.o)
+			took := bench.ProcessTime() - began
+			pool.Close()
 			if err != nil {
 				return nil, err
 			}
 			row := Row{Experiment: "pumma/table2", Row: name(i), Quantity: "margin",
 				Paper:        at(p.margin[i]),
-				PaperSeconds: at(p.seconds[i]), Seconds: (bench.ProcessTime() - began).Seconds()}
+				PaperSeconds: at(p.seconds[i]), Seconds: took.Seconds()}
 			row.Tolerance = within * p.margin[i]
 			row.fillOne(res.Margin, 0.001)
 			margins[i], seconds[i] = append(margins[i], res.Margin), append(seconds[i], row.Seconds)

@@ -40,6 +40,7 @@ func thresholds(r, k, n int, seed uint64) (*engine.Block[float64], error) {
 // updatesUntil has a new learner pass over b until a pass makes no update.
 func updatesUntil(ctx context.Context, name string, c learner.Config, b *engine.Block[float64]) (
 	updates float64, took time.Duration, err error) {
+	ofLearner(ctx, name)
 	l, err := learner.Make[float64](name, c, learner.Env{})
 	if err != nil {
 		return 0, 0, err

@@ -1,6 +1,7 @@
 package papers
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -226,9 +227,10 @@ func runsText(diff, pm float64, runs int) string {
 
 // beside times the learner's plain form, which must come to as many updates as the first of the
 // row's runs; where it does not, rounding being another, the note says so.
-func (r *Row) beside(updates int64, plain func() int64) {
+func (r *Row) beside(ctx context.Context, learner string, updates int64, plain func() int64) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	defer ofPlain(ctx, learner)()
 	began := bench.ThreadTime()
 	n := plain()
 	if took := (bench.ThreadTime() - began).Seconds(); n == updates {

@@ -463,6 +463,7 @@ func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(
 
 func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner,
 	train *engine.Block[T]) (learner.Learner[T], error) {
+	ofLearner(ctx, l.learner)
 	model, err := learner.Make[T](l.learner, l.config, learner.Env{Seed: o.Seed, Pool: o.Pool})
 	if err != nil {
 		return nil, err
@@ -499,11 +500,13 @@ func tbpPlain(ctx context.Context, o RunOptions, l tbpLearner, train *engine.Blo
 		return 0, err
 	}
 	plain, kept := l.plain(b.Len())
+	done := ofPlain(ctx, l.learner)
 	began := bench.ThreadTime()
 	for i, y := range b.Y {
 		plain.Learn(b.Row(i), y)
 	}
 	took := bench.ThreadTime() - began
+	done()
 	state := model.State()
 	var ours []int
 	for _, n := range state.Tensor("born").Data.([]int64) {

@@ -76,9 +76,12 @@ type toyRun struct {
 // learn passes over the run's examples until a pass learns nothing, at most so often; each pass but
 // the first in a new order.
 func (r *toyRun) learn(ctx context.Context, o RunOptions, passes int) error {
+	ofLearner(ctx, r.l.learner)
+	pool := o.freshPool()
+	defer pool.Close()
 	var err error
 	if r.model, err = learner.Make[float64](r.l.learner, r.l.config, learner.Env{Seed: o.Seed,
-		Pool: o.Pool}); err != nil {
+		Pool: pool}); err != nil {
 		return err
 	}
 	began := time.Now()

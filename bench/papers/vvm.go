@@ -129,6 +129,7 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				return err
 			}
 			for i, l := range list {
+				ofLearner(ctx, l.learner)
 				model, err := learner.Make[float64](l.learner, l.config, learner.Env{Pool: o.Pool})
 				if err != nil {
 					return err
@@ -282,7 +283,8 @@ func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 		var naiveSeconds *float64
 		if l.plain != nil {
-			took, err := plainOnStream(o, all, l.learner, l.config, features, variance, l.plain)
+			took, err := plainOnStream(ctx, o, all, l.learner, l.config, features, variance,
+				l.plain)
 			if err != nil {
 				return nil, err
 			}
@@ -365,17 +367,20 @@ func streamOf(o RunOptions, run int, d *dataset.Data[float64]) *engine.Block[flo
 
 // plainOnStream times a learner's plain form on the first run's stream, and fails if the two
 // posterior means differ.
-func plainOnStream(o RunOptions, d *dataset.Data[float64], name string, c learner.Config,
-	features int, variance float64, plain *naive.VVM) (time.Duration, error) {
+func plainOnStream(ctx context.Context, o RunOptions, d *dataset.Data[float64], name string,
+	c learner.Config, features int, variance float64, plain *naive.VVM) (time.Duration, error) {
+	ofLearner(ctx, name)
+	pool := o.freshPool()
+	defer pool.Close()
 	b := &engine.Block[float64]{}
-	f, err := engine.NewFourier[float64](features, math.Sqrt(variance), o.Seed, o.Pool)
+	f, err := engine.NewFourier[float64](features, math.Sqrt(variance), o.Seed, pool)
 	if err == nil {
 		err = f.Map(b, streamOf(o, 0, d))
 	}
 	if err != nil {
 		return 0, err
 	}
-	l, err := learner.Make[float64](name, c, learner.Env{Pool: o.Pool})
+	l, err := learner.Make[float64](name, c, learner.Env{Pool: pool})
 	if err == nil {
 		err = l.Learn(b, make([]learner.Round, b.Len()))
 	}
@@ -384,6 +389,7 @@ func plainOnStream(o RunOptions, d *dataset.Data[float64], name string, c learne
 	}
 	runtime.LockOSThread() // its CPU time, as in onStream
 	defer runtime.UnlockOSThread()
+	defer ofPlain(ctx, name)()
 	began := bench.ThreadTime()
 	for i, y := range b.Y {
 		x := slices.Clone(b.Row(i))
@@ -411,6 +417,7 @@ func onStream(ctx context.Context, o RunOptions, run int, d *dataset.Data[float6
 	if ctx.Err() != nil {
 		return nil, 0, context.Cause(ctx)
 	}
+	ofLearner(ctx, name)
 	seed, b := o.Seed+uint64(run), streamOf(o, run, d)
 	if features > 0 {
 		name, c = "rff", &learners.RFFConfig{D: features, Sigma: math.Sqrt(variance), Base: name,

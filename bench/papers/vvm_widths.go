@@ -113,6 +113,7 @@ func (s *vvmStream) chooseWidth(ctx context.Context, o RunOptions, d *dataset.Da
 // learn: the last ones.
 func (s *vvmStream) validated(ctx context.Context, o RunOptions, run int,
 	d *dataset.Data[float64], variance float64) (float64, error) {
+	ofLearner(ctx, "ep")
 	z := &engine.Block[float64]{}
 	seed := o.Seed + uint64(run)
 	f, err := engine.NewFourier[float64](s.features, math.Sqrt(variance), seed, o.Pool)
