@@ -93,6 +93,9 @@ type Contest struct {
 	// are, and take probabilities of all; other scores are refused. "" stands for ScoreError.
 	// Default "".
 	Score string
+	// Names are those of the settings or models, for the label "setting" or "model" of profiles'
+	// samples. Default nil: their numbers, from 0.
+	Names []string
 	// Watch, if there, is called now and then with how far it is, by the goroutine of Compare.
 	Watch func(TuneStatus)
 }
@@ -107,6 +110,10 @@ type Contest struct {
 // single learner meets is its Standing's Failed. With ErrStopped comes what was found by then, if
 // anything was. Cost: reading once, predicting and learning of
 // all; memory of all, and of their pairs.
+//
+// Samples of profiles (runtime/pprof) have the label stage: read, judge, and learn, or of models
+// predict. The latter two also have learner and setting, or model (Contest.Names); workers of
+// Env.Pool have none.
 func Compare(ctx context.Context, c Contest, env Env) (*Comparison, error) {
 	started := time.Now()
 	if (len(c.Settings) < 2) == (len(c.Models) < 2) {
@@ -178,8 +185,8 @@ func (c *Contest) predictors(env Env) (jobs []*Job, err error) {
 	}
 	observer := env.observer()
 	for _, m := range c.Models {
-		j := &Job{o: Options{Files: c.Files}, observer: observer, name: m.Learner, before: m,
-			precision: m.Precision, data: c.Data.Reading()}
+		j := &Job{o: Options{Files: c.Files}, observer: observer, env: Env{Pool: env.Pool},
+			name: m.Learner, before: m, precision: m.Precision, data: c.Data.Reading()}
 		j.data.Workers = c.Threads
 		AsTrained(&j.data, m)
 		jobs = append(jobs, j)
@@ -199,7 +206,11 @@ func (c *Contest) predictors(env Env) (jobs []*Job, err error) {
 // compare is Compare of jobs.
 func compare(ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool, clock *clock,
 	env Env) (*Comparison, error) {
-	s := &side{race: newRace(len(jobs)), pool: pool, rivals: make([]contender, len(jobs))}
+	s := &side{race: newRace(len(jobs)), pool: pool, rivals: make([]contender, len(jobs)),
+		jobs: jobs, labels: []string{"stage", "learn", "setting"}, names: c.Names}
+	if len(c.Models) > 0 {
+		s.labels = []string{"stage", "predict", "model"}
+	}
 	var of [2][]*Job // f32, f64
 	for _, j := range jobs {
 		wide := 0
@@ -211,23 +222,24 @@ func compare(ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool, cl
 	s.race.judge(c.Score, 0)
 	inMemory := len(c.Models) == 0 && slices.ContainsFunc(jobs, (*Job).inMemory)
 	narrow, wide := newReading[float32](of[0]), newReading[float64](of[1])
+	defer narrow.close()
+	defer wide.close()
 	var err error
-	switch {
-	case len(of[1]) == 0:
-		s.in, err = narrow, narrow.open(ctx, jobs[0], inMemory)
-		defer narrow.close()
-	case len(of[0]) == 0:
-		s.in, err = wide, wide.open(ctx, jobs[0], inMemory)
-		defer wide.close()
-	default:
-		narrow.apart, wide.apart, wide.also = true, true, true
-		b := &both{wide: wide, narrow: narrow}
-		s.in, err = b, wide.open(ctx, jobs[0], inMemory)
-		defer wide.close()
-		if err == nil {
-			err = b.open(jobs[0])
+	labelled(ctx, "stage", "read", func(ctx context.Context) {
+		switch {
+		case len(of[1]) == 0:
+			s.in, err = narrow, narrow.open(ctx, jobs[0], inMemory)
+		case len(of[0]) == 0:
+			s.in, err = wide, wide.open(ctx, jobs[0], inMemory)
+		default:
+			narrow.apart, wide.apart, wide.also = true, true, true
+			b := &both{wide: wide, narrow: narrow}
+			s.in, err = b, wide.open(ctx, jobs[0], inMemory)
+			if err == nil {
+				err = b.open(jobs[0])
+			}
 		}
-	}
+	})
 	if err != nil {
 		return nil, unread(ctx, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -179,6 +180,10 @@ type FoldStatus struct {
 // but for kernel rows of learners of whole data sets, which folds share (engine.CommonRows); memory
 // for the examples, and once more for each worker, and for those rows, learner.DefaultGramBytes or
 // an eighth of Env.Machine.Bytes.
+//
+// Samples of profiles (runtime/pprof) have the labels learner and stage: read, split, learn or
+// measure. Those of a fold also have fold, its number from 1, and with Repeats repeat; workers of
+// Env.Pool have none.
 func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 	watch func(FoldStatus)) (*CrossValidation, error) {
 	started := time.Now()
@@ -199,11 +204,13 @@ func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 	pool, done := env.workers(o.Threads)
 	defer done()
 	var res *CrossValidation
-	if jobs[0].precision == "f64" {
-		res, err = crossValidate[float64](ctx, jobs[0], f, env, pool, watch)
-	} else {
-		res, err = crossValidate[float32](ctx, jobs[0], f, env, pool, watch)
-	}
+	labelled(ctx, "learner", jobs[0].name, func(ctx context.Context) {
+		if jobs[0].precision == "f64" {
+			res, err = crossValidate[float64](ctx, jobs[0], f, env, pool, watch)
+		} else {
+			res, err = crossValidate[float32](ctx, jobs[0], f, env, pool, watch)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -303,6 +310,16 @@ func (f *folding[T]) kernelRows(settings ...[]Fold) (s engine.RowStats) {
 	return s
 }
 
+// labels are those of the work on fold k in profiles: its number, and where it is drawn several
+// times which time it is, both from 1.
+func (f *Folds) labels(k int) []string {
+	l := []string{"fold", strconv.Itoa(k%f.Folds + 1)}
+	if f.Repeats > 1 {
+		l = append(l, "repeat", strconv.Itoa(k/f.Folds+1))
+	}
+	return l
+}
+
 // split is what a fold is trained and tested on.
 type split[T engine.Float] struct {
 	repeat, number int
@@ -367,11 +384,15 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score s
 	if err != nil {
 		return fold, nil, nil, err
 	}
-	res, err := r.learn()
-	rows.Release() // which the learner would keep while it scores
-	if err == nil {
-		err = r.diverged(res)
-	}
+	var res eval.Result
+	j.labelledPart(ctx, func(ctx context.Context) {
+		r.work = ctx
+		res, err = r.learn()
+		rows.Release() // which the learner would keep while it scores
+		if err == nil {
+			err = r.diverged(res)
+		}
+	}, "stage", "learn")
 	if err != nil {
 		return fold, nil, nil, err
 	}
@@ -386,21 +407,23 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score s
 	if err != nil {
 		return fold, nil, nil, err
 	}
-	err = eval.Score(ctx, view, eval.NewMemory(&s.test.Block, nil),
-		func(b *engine.Block[T], scores []float64) error {
-			k := len(scores) / b.Len()
-			for i := range b.Len() {
-				var c eval.Count
-				if b.Class != nil {
-					c.Add(1, learner.ClassScore(scores[i*k:][:k], int(b.Class[i])))
-				} else {
-					c.Add(float64(b.Y[i]), scores[i])
-				}
-				fold.Errors += c.Errors
-				wrong = append(wrong, c.Errors > 0)
+	count := func(b *engine.Block[T], scores []float64) error {
+		k := len(scores) / b.Len()
+		for i := range b.Len() {
+			var c eval.Count
+			if b.Class != nil {
+				c.Add(1, learner.ClassScore(scores[i*k:][:k], int(b.Class[i])))
+			} else {
+				c.Add(float64(b.Y[i]), scores[i])
 			}
-			return scorer.add(b, scores)
-		})
+			fold.Errors += c.Errors
+			wrong = append(wrong, c.Errors > 0)
+		}
+		return scorer.add(b, scores)
+	}
+	j.labelledPart(ctx, func(ctx context.Context) {
+		err = eval.Score(ctx, view, eval.NewMemory(&s.test.Block, nil), count)
+	}, "stage", "measure")
 	fold.Error = float64(fold.Errors) / float64(fold.Test)
 	if err == nil && scorer != nil {
 		var v float64
@@ -429,11 +452,13 @@ type crossValidation[T engine.Float] struct {
 
 // Part is engine.Job's: one fold.
 func (c *crossValidation[T]) Part(k int) {
-	s, err := c.at(&c.j.o, 0, k)
-	if err == nil {
-		c.folds[k], _, c.own[k], err = learnFold(c.ctx, c.j, s, c.Score)
-	}
-	c.errs[k] = err
+	c.j.labelledPart(c.ctx, func(ctx context.Context) {
+		s, err := c.at(&c.j.o, 0, k)
+		if err == nil {
+			c.folds[k], _, c.own[k], err = learnFold(ctx, c.j, s, c.Score)
+		}
+		c.errs[k] = err
+	}, append(c.labels(k), "stage", "split")...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
@@ -454,12 +479,14 @@ func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, env Env
 	pool *engine.Pool, watch func(FoldStatus)) (*CrossValidation, error) {
 	c := &crossValidation[T]{folding: folding[T]{Folds: f, bytes: env.Machine.Bytes}, ctx: ctx,
 		j: j, watch: watch, started: time.Now()}
-	if _, err := c.read(ctx, []*Job{j}); err != nil {
+	var err error
+	labelled(ctx, "stage", "read", func(ctx context.Context) { _, err = c.read(ctx, []*Job{j}) })
+	if err != nil {
 		return nil, err
 	}
 	n := f.Folds * f.Repeats
 	c.folds, c.errs, c.own = make([]Fold, n), make([]error, n), make([]*Job, n)
-	err := pool.Run(ctx, n, c)
+	err = pool.Run(ctx, n, c)
 	for _, e := range c.errs {
 		if e != nil && err == nil {
 			err = e
@@ -491,13 +518,17 @@ type foldRace[T engine.Float] struct {
 	errs   []error
 	tried  []Tried
 	log    *tuneLog // nil: none
+	names  []string // of the settings; nil: their numbers
+	now    int      // number of the fold, over all repeats
 }
 
 // Part is engine.Job's: a setting.
 func (f *foldRace[T]) Part(k int) {
 	i := f.race.alive[k]
 	var fold Fold
-	fold, f.wrong[i], _, f.errs[i] = learnFold(f.ctx, f.jobs[i], f.splits[f.of[i]], f.Score)
+	f.jobs[i].labelledPart(f.ctx, func(ctx context.Context) {
+		fold, f.wrong[i], _, f.errs[i] = learnFold(ctx, f.jobs[i], f.splits[f.of[i]], f.Score)
+	}, append(f.labels(f.now), "learner", f.jobs[i].name, "setting", nameOf(f.names, i))...)
 	if f.errs[i] == nil {
 		t := &f.tried[i]
 		t.CV.Folds = append(t.CV.Folds, fold)
@@ -510,9 +541,10 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 	pool *engine.Pool, res *Tuned, started time.Time, race *race, log *tuneLog) error {
 	f := &foldRace[T]{folding: folding[T]{Folds: t.Folds, bytes: env.Machine.Bytes}, ctx: ctx,
 		jobs: jobs, race: race, wrong: make([][]bool, len(jobs)), errs: make([]error, len(jobs)),
-		tried: res.Tried, log: log}
+		tried: res.Tried, log: log, names: t.Names}
 	var err error
-	if f.of, err = f.read(ctx, jobs); err != nil {
+	labelled(ctx, "stage", "read", func(ctx context.Context) { f.of, err = f.read(ctx, jobs) })
+	if err != nil {
 		return err
 	}
 	res.Info = f.preps[0].data.Info
@@ -525,13 +557,18 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 	}
 	clock, total := clock{started: started}, t.Folds.Folds*t.Folds.Repeats
 	for k := range total {
-		f.splits = f.splits[:0]
-		for p := range f.preps {
-			s, err := f.at(&jobs[0].o, p, k)
-			if err != nil {
-				return err
+		f.splits, f.now = f.splits[:0], k
+		labelled(ctx, "stage", "split", func(context.Context) {
+			for p := range f.preps {
+				var s *split[T]
+				if s, err = f.at(&jobs[0].o, p, k); err != nil {
+					return
+				}
+				f.splits = append(f.splits, s)
 			}
-			f.splits = append(f.splits, s)
+		})
+		if err != nil {
+			return err
 		}
 		if err := pool.Run(ctx, len(f.race.alive), f); err != nil {
 			return fmt.Errorf("training: %w after %d of %d folds", ErrStopped, k, total)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"runtime/pprof"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
@@ -463,6 +465,12 @@ type side struct {
 	watch  func(share float64, examples int64)
 	log    *tuneLog // nil: none
 
+	jobs   []*Job   // of the rivals
+	labels []string // of a rival's work in profiles; the last one's value is its name
+	names  []string // nil: their numbers
+	marked []context.Context
+	ctx    context.Context
+
 	at    int // bits of the present words
 	wrong []uint64
 	lost  [][]float64 // what those cost, if rivals are judged by that
@@ -479,11 +487,46 @@ type examples interface {
 
 // Part is engine.Job's: a rival learns what the others do.
 func (s *side) Part(i int) {
-	s.rivals[s.race.alive[i]].take(s.at)
+	k := s.race.alive[i]
+	if s.marked != nil {
+		pprof.SetGoroutineLabels(s.marked[k])
+		defer pprof.SetGoroutineLabels(s.ctx)
+	}
+	s.rivals[k].take(s.at)
 }
 
-// pass goes over the examples to their end.
-func (s *side) pass(ctx context.Context) error {
+// mark makes the labels of all rivals' work, so that none is made in the pass.
+func (s *side) mark(ctx context.Context) {
+	if s.ctx = ctx; s.jobs[0].env.Pool != nil {
+		return
+	}
+	for i, j := range s.jobs {
+		s.marked = append(s.marked, pprof.WithLabels(ctx, pprof.Labels(slices.Concat(s.labels,
+			[]string{nameOf(s.names, i), "learner", j.name})...)))
+	}
+}
+
+// nameOf is the name of setting i, or of model i.
+func nameOf(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return strconv.Itoa(i)
+}
+
+// pass goes over the examples to their end. Its samples in profiles have the label stage: judge,
+// but for what reads and what rivals do.
+func (s *side) pass(ctx context.Context) (err error) {
+	labelled(ctx, "stage", "judge", func(ctx context.Context) {
+		s.mark(ctx)
+		err = s.goOver(ctx)
+	})
+	return err
+}
+
+// goOver is pass, under its label.
+func (s *side) goOver(ctx context.Context) error {
+	reading := pprof.WithLabels(ctx, pprof.Labels("stage", "read"))
 	s.wrong, s.lost = make([]uint64, len(s.rivals)), make([][]float64, len(s.rivals))
 	var seen, told int64
 	look := nextLook(0)
@@ -491,7 +534,9 @@ func (s *side) pass(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("training: %w after %d examples", ErrStopped, seen)
 		}
+		pprof.SetGoroutineLabels(reading)
 		n, err := s.in.next()
+		pprof.SetGoroutineLabels(ctx)
 		if err == io.EOF {
 			s.rest()
 			return nil

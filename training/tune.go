@@ -43,6 +43,9 @@ type TuneOptions struct {
 	Alpha float64
 	// Folds are those of ByFolds. Its zero value is five, stratified. Its Score is that above.
 	Folds Folds
+	// Names are those of the settings, for the label "setting" of profiles' samples. Default nil:
+	// their numbers, from 0.
+	Names []string
 	// Watch, if there, is called now and then with how far it is, by the goroutine of Tune.
 	Watch func(TuneStatus)
 }
@@ -121,6 +124,10 @@ type Tuned struct {
 //
 // Cost: reading and preparing once, and learning of all settings that are left; memory of all
 // learners, at once. Env.Observer hears of bad rows, and of the Run at the end.
+//
+// Samples of profiles (runtime/pprof) have the label stage: read, learn, judge, and with ByFolds
+// split and measure. Where a setting is at work they also have learner, setting (its name of
+// TuneOptions.Names), and with ByFolds fold, as CrossValidate says; workers of Env.Pool have none.
 func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tuned, error) {
 	return compete(ctx, settings, t, env, nil)
 }
@@ -228,7 +235,7 @@ func rivalsOf(settings []Options, env Env, here int, mixed bool) ([]*Job, error)
 		o.IDCol, o.WaitMax, o.WaitBytes = "", 0, 0
 		o.DriftKeep, o.DriftMembers, o.DriftRecent = 0, 0, 0
 		o.Threshold = ""
-		e := Env{Machine: each, few: few}
+		e := Env{Machine: each, few: few, Pool: env.Pool}
 		if i == 0 {
 			e.Observer = heard{Observer: env.observer()}
 		}
@@ -287,7 +294,10 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		log.begin()
 	}
 	if t.By == ByFolds {
-		err := tuneFolds[T](ctx, jobs, t, env, pool, res, started, race, log)
+		var err error
+		labelled(ctx, "stage", "judge", func(ctx context.Context) {
+			err = tuneFolds[T](ctx, jobs, t, env, pool, res, started, race, log)
+		})
 		if err != nil || log != nil {
 			return res, err
 		}
@@ -296,12 +306,17 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 	}
 	in := newReading[T](jobs)
 	inMemory := slices.ContainsFunc(jobs, (*Job).inMemory)
-	if err := in.open(ctx, jobs[0], inMemory); err != nil {
+	var err error
+	labelled(ctx, "stage", "read", func(ctx context.Context) {
+		err = in.open(ctx, jobs[0], inMemory)
+	})
+	if err != nil {
 		return nil, unread(ctx, err)
 	}
 	defer in.done()
 	s := &side{in: in, race: race, alpha: t.Alpha, pool: pool, log: log,
-		rivals: make([]contender, len(jobs))}
+		rivals: make([]contender, len(jobs)), jobs: jobs,
+		labels: []string{"stage", "learn", "setting"}, names: t.Names}
 	rivals := make([]*rival[T], len(jobs))
 	for _, i := range race.alive {
 		v := &rival[T]{run: run[T]{j: jobs[i]}, prep: in.of[i]}
@@ -343,7 +358,6 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 	if t.trainedApart(jobs, settings, res.Best) {
 		return res, tuneRun(ctx, settings, env, res)
 	}
-	var err error
 	res.Saved, err = saveRival(best, settings[0].Model)
 	return res, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -219,7 +220,7 @@ data beside the paper's values.
 		"its whole 95 % interval: NEW than OLD, or a ratio than its goal; e.g. 5%")
 	fs.StringVar(&impl, "impl", "auto", "`NAME` of the kernels' implementation: auto, generic, "+
 		"avx2, avx512 or neon")
-	prof.flags(fs)
+	prof.flags(fs, "samples have the tags suite, case and side: ours or peer")
 	return cmd
 }
 
@@ -270,7 +271,11 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON bool,
 		if !asJSON {
 			fmt.Fprintf(w, "\n%s\n", s.title)
 		}
-		results, err := s.run(ctx, o)
+		var results []bench.Result
+		var err error
+		pprof.Do(ctx, pprof.Labels("suite", s.name), func(ctx context.Context) {
+			results, err = s.run(ctx, o)
+		})
 		if errors.Is(err, fs.ErrNotExist) {
 			return &fail{codeData, fmt.Errorf("%s: %w", s.name, err), "HALFSPACE_DATA names the " +
 				"folder of the public data sets."}

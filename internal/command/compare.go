@@ -87,7 +87,8 @@ paired test of the differences in each example in the place of McNemar's, and ov
 		"`\"NAME --FLAG VALUE\"`; twice or more")
 	c.score.flag(cmd.Flags(), "what is compared", training.ScoreError, training.ScoreLogLoss,
 		training.ScoreBrier)
-	c.trainer = studyFlags(cmd, notCompared)
+	c.trainer = studyFlags(cmd, "what learns has the tags learner, stage and setting, what "+
+		"predicts model", notCompared)
 	return cmd
 }
 
@@ -131,16 +132,21 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	contest.Score = c.score.name()
+	contest.Score, contest.Names = c.score.name(), names
+	return c.profiles.during(cmd.ErrOrStderr(), func() error { return c.contest(contest) })
+}
+
+// contest holds it, and prints what came of it.
+func (c *comparer) contest(contest training.Contest) error {
 	progress := c.newStudyProgress(contest.Score)
 	contest.Watch = func(s training.TuneStatus) {
 		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Score, s.Elapsed,
 			s.Left)
 	}
-	res, err := training.Compare(cmd.Context(), contest, c.studyEnv())
+	res, err := training.Compare(c.cmd.Context(), contest, c.studyEnv())
 	progress.end()
 	if e := (*training.Error)(nil); errors.As(err, &e) && e.Kind == training.ErrModel {
-		name := fieldFlags(fs)
+		name := fieldFlags(c.cmd.Flags())
 		return &fail{codeModel, &explained{e.Text(name), e}, e.Next(name)}
 	}
 	if err != nil {
@@ -150,7 +156,7 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	// Of one that was stopped, too: what was found by then.
-	if e := c.show(c.report(names, res), res); err == nil {
+	if e := c.show(c.report(contest.Names, res), res); err == nil {
 		err = e
 	}
 	return err

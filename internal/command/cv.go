@@ -105,7 +105,7 @@ weigh. log-loss and brier are of the learner's probabilities, or of those that -
 	score.flag(cmd.Flags(), "estimate this, too (see: halfspace help metrics)",
 		training.Scores()...)
 	folds.flags(cmd, "")
-	t := studyFlags(cmd, nil, "calibrate")
+	t := studyFlags(cmd, "samples have the tags learner, stage and fold", nil, "calibrate")
 	mixed(cmd, "")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f, err := folds.options(cmd)
@@ -120,32 +120,37 @@ weigh. log-loss and brier are of the learner's probabilities, or of those that -
 		}
 		f.Score = score.name()
 		t.mixesFolds(cmd.Flags())
-		progress := t.newStudyProgress(f.Score)
-		res, err := training.CrossValidate(cmd.Context(), t.o, f, t.studyEnv(),
-			func(s training.FoldStatus) {
-				progress.show(int64(s.Done), "folds", float64(s.Done)/float64(s.Total), 0,
-					s.Error, s.Score, s.Elapsed, s.Left)
-			})
-		progress.end()
-		if err != nil {
-			return t.studyError(err)
-		}
-		r := cvReport{Schema: schema, Learner: res.Learner, Config: res.Config,
-			Precision: res.Precision, Seed: res.Seed, Stratify: folds.stratify,
-			Shuffle: t.o.Shuffle, CVResult: res.CVResult, Features: res.Info.Dim,
-			Classes: res.Info.Classes, BadRows: res.Info.BadRows,
-			Rows: rowsReportOf(res.KernelRows), Threads: t.machine.threads,
-			Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
-		t.noteRows(r.Rows)
-		switch {
-		case t.output.json:
-			return printJSON(stdout(cmd), r)
-		case t.output.quiet:
-			return nil
-		}
-		return t.printCV(&r)
+		return t.profiles.during(cmd.ErrOrStderr(), func() error { return t.crossValidate(f) })
 	}
 	return cmd
+}
+
+// crossValidate does it, and prints what came of it.
+func (t *trainer) crossValidate(f training.Folds) error {
+	progress := t.newStudyProgress(f.Score)
+	res, err := training.CrossValidate(t.cmd.Context(), t.o, f, t.studyEnv(),
+		func(s training.FoldStatus) {
+			progress.show(int64(s.Done), "folds", float64(s.Done)/float64(s.Total), 0, s.Error,
+				s.Score, s.Elapsed, s.Left)
+		})
+	progress.end()
+	if err != nil {
+		return t.studyError(err)
+	}
+	r := cvReport{Schema: schema, Learner: res.Learner, Config: res.Config,
+		Precision: res.Precision, Seed: res.Seed, Stratify: !f.Plain, Shuffle: t.o.Shuffle,
+		CVResult: res.CVResult, Features: res.Info.Dim, Classes: res.Info.Classes,
+		BadRows: res.Info.BadRows, Rows: rowsReportOf(res.KernelRows),
+		Threads: t.machine.threads, Seconds: totalSeconds{res.Total.Seconds()},
+		Warnings: t.told}
+	t.noteRows(r.Rows)
+	switch {
+	case t.output.json:
+		return printJSON(stdout(t.cmd), r)
+	case t.output.quiet:
+		return nil
+	}
+	return t.printCV(&r)
 }
 
 // printCV prints a line for each fold, and the summary.

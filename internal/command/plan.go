@@ -105,7 +105,7 @@ Times are CPU times, so other programs disturb them little. No model is written.
 		shard.MixMistakes)
 	fs.IntVar(&p.rounds, "rounds", 1, "with --mix: how often weights are averaged, each time "+
 		"behind a pass over the rows")
-	p.trainer = studyFlags(cmd, nil)
+	p.trainer = studyFlags(cmd, "", nil)
 	return cmd
 }
 

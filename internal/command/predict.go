@@ -179,7 +179,7 @@ members of an ensemble are, and with --proba two more, where the model is calibr
 	p.output.flags(fs)
 	names(fs, useRead, "from")
 	names(fs, useOutput, "output")
-	p.profile.flags(fs)
+	p.profile.flags(fs, runTags)
 	return cmd
 }
 

@@ -23,17 +23,39 @@ type profiles struct {
 	cpu, mem, block, mutex, trace, addr string
 }
 
-func (p *profiles) flags(fs *pflag.FlagSet) {
-	fs.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile to `FILE`; what learns and "+
-		"predicts has the tags learner, stage and part (go tool pprof -tags FILE)")
+// profileFlags are their names.
+var profileFlags = []string{"cpuprofile", "memprofile", "blockprofile", "mutexprofile",
+	"exectrace", "pprof-addr"}
+
+// runTags are the tags of a run's profiles.
+const runTags = "what learns and predicts has the tags learner, stage and part"
+
+// flags adds them. tags says what samples have as tags.
+func (p *profiles) flags(fs *pflag.FlagSet, tags string) {
+	fs.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile to `FILE`; "+tags+
+		" (go tool pprof -tags FILE)")
 	fs.StringVar(&p.mem, "memprofile", "", "write a profile of allocations to `FILE` at the end")
 	fs.StringVar(&p.block, "blockprofile", "", "write a profile of waiting to `FILE` at the end")
 	fs.StringVar(&p.mutex, "mutexprofile", "", "write a profile of lock contention to `FILE` at "+
 		"the end")
 	fs.StringVar(&p.trace, "exectrace", "", "write an execution trace to `FILE`")
-	names(fs, useWritten, "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "exectrace")
+	names(fs, useWritten, profileFlags[:len(profileFlags)-1]...)
 	fs.StringVar(&p.addr, "pprof-addr", "", "serve live profiles on `ADDRESS` (loopback only, "+
 		"over 300 seconds at most), e.g. 127.0.0.1:6060")
+}
+
+// during has work done under the profiles that were asked for. An error of work counts before one
+// of a profile's file.
+func (p *profiles) during(stderr io.Writer, work func() error) error {
+	stop, err := p.start(stderr)
+	if err != nil {
+		return err
+	}
+	err = work()
+	if e := stop(); err == nil {
+		err = e
+	}
+	return err
 }
 
 // start begins what was asked for; stop ends it and writes the files.

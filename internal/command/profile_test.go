@@ -2,6 +2,10 @@ package command
 
 import (
 	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -91,5 +95,77 @@ func TestPredictLabels(t *testing.T) {
 	const want = `{"learner":"pa", "stage":"predict"}`
 	if all := seen.goroutines.String(); !strings.Contains(all, want) {
 		t.Errorf("no goroutine with %s in\n%s", want, all)
+	}
+}
+
+// TestProfileTags has each command that learns for long write a CPU profile, and looks for the keys
+// and values of its samples' tags among the profile's strings.
+func TestProfileTags(t *testing.T) {
+	dir := t.TempDir()
+	data, model := filepath.Join(dir, "data"), filepath.Join(dir, "model")
+	var rows bytes.Buffer
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		fmt.Fprintf(&rows, "%+d", 1-2*r.IntN(2))
+		for j := range 300 {
+			fmt.Fprintf(&rows, " %d:%.2f", j+1, r.NormFloat64())
+		}
+		rows.WriteByte('\n')
+	}
+	if err := os.WriteFile(data, rows.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := func(args ...string) {
+		t.Helper()
+		root := newRootCmd(io.Discard)
+		root.SetArgs(args)
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			t.Fatalf("%s: %v", args, err)
+		}
+	}
+	command("train", "-q", "-a", "obpm", "--members", "2000", "--combine", "vote", "-m", model,
+		data)
+	for _, c := range []struct{ args, tags string }{
+		{"train -q -a adf --epochs 5 DATA", "learner adf stage learn"},
+		{"cv -q -a adf --repeats 2 DATA", "learner adf stage learn fold repeat"},
+		{"tune -q -a adf --level 0 --grid label-noise=.1,.2 DATA",
+			"learner adf stage learn setting label-noise=.1"},
+		{"tune -q -a adf --by cv --level 0 --grid label-noise=.1 DATA",
+			"learner adf stage learn setting label-noise=.1 fold"},
+		{"compare -q -a adf -a pa DATA", "learner stage learn setting adf"},
+		{"compare -q MODEL MODEL DATA", "learner obpm stage predict model"},
+		{"bench wide --rounds 3 --json", "suite wide case side ours peer"},
+		{"repro obpm/table1 --runs 40 -q --fresh --cache DIR/cache",
+			"experiment obpm/table1 learner obpm"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			file := filepath.Join(dir, "profile")
+			var args []string
+			for _, w := range strings.Fields(c.args) {
+				args = append(args, strings.NewReplacer("DATA", data, "MODEL", model, "DIR",
+					dir).Replace(w))
+			}
+			command(append(args, "--cpuprofile", file)...)
+			f, err := os.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			z, err := gzip.NewReader(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			profile, err := io.ReadAll(z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tag := range strings.Fields(c.tags) {
+				// an entry of the table of strings, field 6 of profile.proto
+				entry := append([]byte{6<<3 | 2, byte(len(tag))}, tag...)
+				if !bytes.Contains(profile, entry) {
+					t.Errorf("no %q among the profile's strings", tag)
+				}
+			}
+		})
 	}
 }

@@ -96,7 +96,8 @@ any of them the exit code is 3.`,
 	names(f, useFigures, "plot")
 	names(f, useFolder, "cache")
 	r.machine.flags(f)
-	r.prof.flags(f)
+	r.prof.flags(f, "samples have the tags experiment, learner and form: plain of what it is "+
+		"compared with")
 	return cmd
 }
 

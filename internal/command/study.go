@@ -23,25 +23,30 @@ var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba
 	"margin-svm", "latency", "mem-budget", "any-format", "model", "drift", "on-drift",
 	"drift-keep", "drift-members", "drift-recent", "resume",
 	"metrics", "window", "fading", "delay", "id-col", "wait-max", "wait-bytes", "calibrate",
-	"html", "threshold", "shard", "shard-by", "trace", "rows", "replay",
-	"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "exectrace", "pprof-addr"}
+	"html", "threshold", "shard", "shard-by", "trace", "rows", "replay"}
 
 // notRepeated are flags that say nothing of what is learned: a command line that repeats a setting
 // has none of them.
-var notRepeated = []string{"threads", "impl", "json", "quiet", "verbose", "progress", "config"}
+var notRepeated = append([]string{"threads", "impl", "json", "quiet", "verbose", "progress",
+	"config"}, profileFlags...)
 
 // studyFlags gives cmd the flags of train but those of one run, of which with are kept, and those
-// that without leaves out, and returns what they fill.
-func studyFlags(cmd *cobra.Command, without func(*pflag.Flag) bool, with ...string) *trainer {
+// that without leaves out, and returns what they fill. tags says what its profiles have; "": none
+// are taken.
+func studyFlags(cmd *cobra.Command, tags string, without func(*pflag.Flag) bool,
+	with ...string) *trainer {
 	t := &trainer{}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	trainCmd(t).Flags().VisitAll(func(f *pflag.Flag) {
 		if (!slices.Contains(oneRun, f.Name) || slices.Contains(with, f.Name)) &&
-			(without == nil || !without(f)) {
+			!slices.Contains(profileFlags, f.Name) && (without == nil || !without(f)) {
 			fs.AddFlag(f)
 		}
 	})
+	if tags != "" {
+		t.profiles.flags(fs, tags)
+	}
 	t.cmd = cmd
 	return t
 }

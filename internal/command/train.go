@@ -217,7 +217,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	names(fs, useModel, "model")
 	names(fs, useRead, "from")
 	names(fs, useExamples, "test")
-	t.profiles.flags(fs)
+	t.profiles.flags(fs, runTags)
 	t.settings = addLearnerFlags(fs)
 	t.settings.share("scale", &t.scale, "the examples: std by the standard deviation of each "+
 		"feature, columns to a mean of 0; maxabs by its largest absolute value; as far as seen, "+

@@ -132,7 +132,8 @@ With -m the model of the best is written, to the byte the one that the printed c
 	fs.Float64Var(&t.alpha, "level", training.DefaultAlpha, "level of the tests by which settings "+
 		"leave early; 0 keeps all")
 	t.folds.flags(cmd, "with --by cv: ")
-	t.trainer = studyFlags(cmd, nil, "model", "calibrate")
+	t.trainer = studyFlags(cmd, "what learns has the tags learner, stage, setting and with "+
+		"--by cv fold", nil, "model", "calibrate")
 	mixed(cmd, "with --by cv ")
 	if elsewhere != nil {
 		t.away.workersFlags(fs, "--workers", "deal the settings out over so many workers; any "+
@@ -176,18 +177,47 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 	}
 	tune := t.tune
 	if elsewhere != nil && (fs.Changed("workers") || fs.Changed("state")) {
+		for _, name := range profileFlags {
+			if fs.Changed(name) {
+				return usage("Leave it out: the workers do the work.",
+					"%s and %s exclude each other", t.elsewhereBy(), given(fs, name))
+			}
+		}
 		tune = t.tuneElsewhere
 	}
-	res, err := tune(settings, training.TuneOptions{By: t.by.value, Score: t.score.name(),
-		Alpha: t.alpha, Folds: folds})
-	if res == nil {
+	o := training.TuneOptions{By: t.by.value, Score: t.score.name(), Alpha: t.alpha, Folds: folds}
+	for i := range t.points {
+		o.Names = append(o.Names, t.pointName(i))
+	}
+	return t.profiles.during(cmd.ErrOrStderr(), func() error {
+		res, err := tune(settings, o)
+		if res == nil {
+			return err
+		}
+		// Of one that was stopped, too: what was found by then.
+		if e := t.show(t.report(settings, res, args)); err == nil {
+			err = e
+		}
 		return err
+	})
+}
+
+// pointName is a setting as --grid writes its values.
+func (t *tuner) pointName(i int) string {
+	var words []string
+	for k, a := range t.axes {
+		words = append(words, a.flag+"="+t.points[i][k])
 	}
-	// Of one that was stopped, too: what was found by then.
-	if e := t.show(t.report(settings, res, args)); err == nil {
-		err = e
+	return strings.Join(words, " ")
+}
+
+// elsewhereBy is the flag that has workers try the settings.
+func (t *tuner) elsewhereBy() string {
+	fs := t.cmd.Flags()
+	if fs.Changed("workers") {
+		return given(fs, "workers")
 	}
-	return err
+	return given(fs, "state")
 }
 
 // show prints the report, as the flags say.
@@ -222,11 +252,7 @@ func (t *tuner) tune(settings []training.Options, o training.TuneOptions) (*trai
 func (t *tuner) tuneElsewhere(settings []training.Options, o training.TuneOptions) (
 	*training.Tuned, error) {
 	fs := t.cmd.Flags()
-	how := given(fs, "state")
-	if fs.Changed("workers") {
-		how = given(fs, "workers")
-	}
-	if err := t.away.check(how, settings[0].Files); err != nil {
+	if err := t.away.check(t.elsewhereBy(), settings[0].Files); err != nil {
 		return nil, err
 	}
 	if !fs.Changed("threads") {
