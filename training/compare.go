@@ -107,7 +107,8 @@ type Contest struct {
 // Threads.
 //
 // Errors are those of Run, and of kind ErrModel for models that don't belong together; one that a
-// single learner meets is its Standing's Failed. With ErrStopped comes what was found by then, if
+// single learner meets is its Standing's Failed, that it diverged by the end among them: it is in
+// no pair then. With ErrStopped comes what was found by then, if
 // anything was. Cost: reading once, predicting and learning of
 // all; memory of all, and of their pairs.
 //
@@ -259,6 +260,9 @@ func compare(ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool, cl
 		return nil, stopped
 	}
 	if len(c.Models) == 0 {
+		if err := s.diverged(env, c.Names); err != nil {
+			return nil, err
+		}
 		s.warn(env)
 	}
 	res := &Comparison{Info: s.rivals[0].data(), P: 1}

@@ -99,6 +99,8 @@ type Fold struct {
 	Updates   int64    `json:"updates"`
 	Converged bool     `json:"converged"`
 	Seconds   float64  `json:"seconds"` // of learning
+	// Failed says why nothing was tested: what was learned diverged. Else "".
+	Failed string `json:"failed,omitempty"`
 
 	rows engine.RowStats // that the learner asked for
 }
@@ -128,6 +130,9 @@ func (r *CVResult) sum(score string) {
 	var train, test float64
 	r.Examples, r.Errors = 0, 0
 	for _, f := range r.Folds {
+		if f.Failed != "" {
+			continue
+		}
 		r.Examples += int64(f.Test)
 		r.Errors += f.Errors
 		s.Add(f.Error)
@@ -175,11 +180,12 @@ type FoldStatus struct {
 // Options.Shuffle where they may be sorted. Normalize "max" divides by the longest example of those
 // that are trained on, and ClassWeight counts those; Scale takes the scales of all examples, tested
 // ones among them. Results don't depend on Threads. Errors are those of Run, and of kind ErrOption
-// for folds that can't be; that a run did not converge is in its Fold and no error. watch, which
-// may be nil, is called after each fold, by one goroutine at a time. Cost: that of so many runs,
-// but for kernel rows of learners of whole data sets, which folds share (engine.CommonRows); memory
-// for the examples, and once more for each worker, and for those rows, learner.DefaultGramBytes or
-// an eighth of Env.Machine.Bytes.
+// for folds that can't be; that a run did not converge is in its Fold and no error. With one of
+// kind ErrDiverged comes what there is: the means are those of the other folds, if any. watch,
+// which may be nil, is called after each fold, by one goroutine at a time. Cost: that of so many
+// runs, but for kernel rows of learners of whole data sets, which folds share (engine.CommonRows);
+// memory for the examples, and once more for each worker, and for those rows,
+// learner.DefaultGramBytes or an eighth of Env.Machine.Bytes.
 //
 // Samples of profiles (runtime/pprof) have the labels learner and stage: read, split, learn or
 // measure. Those of a fold also have fold, its number from 1, and with Repeats repeat; workers of
@@ -211,11 +217,11 @@ func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 			res, err = crossValidate[float32](ctx, jobs[0], f, env, pool, watch)
 		}
 	})
-	if err != nil {
+	if res == nil {
 		return nil, err
 	}
 	res.Total = time.Since(started)
-	return res, nil
+	return res, err
 }
 
 // folding is a data set and how it is split.
@@ -393,14 +399,17 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score s
 			err = r.diverged(res)
 		}
 	}, "stage", "learn")
-	if err != nil {
-		return fold, nil, nil, err
-	}
 	fold = Fold{Repeat: s.repeat + 1, Fold: s.number + 1, Train: s.train.Info.Rows,
 		Test: s.test.Info.Rows, Epochs: res.Epochs, Updates: res.Updates,
 		Converged: res.Converged, Seconds: res.Learn.Seconds()}
 	if res.Fit != nil {
 		fold.rows = res.Fit.KernelRows
+	}
+	if errors.Is(err, ErrDiverged) {
+		fold.Failed = err.Error()
+	}
+	if err != nil {
+		return fold, nil, own, err
 	}
 	view := calibrated(r.l, res.Calibration)
 	scorer, err := newFoldScorer(score, view)
@@ -461,12 +470,15 @@ func (c *crossValidation[T]) Part(k int) {
 	}, append(c.labels(k), "stage", "split")...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.errs[k] != nil {
+		return
+	}
 	c.done++
 	c.sum += c.folds[k].Error
 	if v := c.folds[k].Score; v != nil {
 		c.score += *v
 	}
-	if c.watch != nil && c.errs[k] == nil {
+	if c.watch != nil {
 		elapsed := time.Since(c.started)
 		c.watch(FoldStatus{Done: c.done, Total: len(c.folds), Error: c.sum / float64(c.done),
 			Score: c.score / float64(c.done), Elapsed: elapsed,
@@ -487,8 +499,11 @@ func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, env Env
 	n := f.Folds * f.Repeats
 	c.folds, c.errs, c.own = make([]Fold, n), make([]error, n), make([]*Job, n)
 	err = pool.Run(ctx, n, c)
+	var diverged []error
 	for _, e := range c.errs {
-		if e != nil && err == nil {
+		if errors.Is(e, ErrDiverged) {
+			diverged = append(diverged, e)
+		} else if err == nil {
 			err = e
 		}
 	}
@@ -503,6 +518,9 @@ func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, env Env
 		KernelRows: c.kernelRows(c.folds)}
 	res.Folds = c.folds
 	res.CVResult.sum(f.Score)
+	if e := (*Error)(nil); diverged != nil && errors.As(diverged[0], &e) {
+		return res, newError(ErrDiverged, "", "in %d of %d folds: %w", len(diverged), n, e.Err)
+	}
 	return res, nil
 }
 

@@ -233,7 +233,9 @@ func (r *CVResult) scored(score string, test, train float64) {
 	}
 	var s stat.Sample
 	for _, f := range r.Folds {
-		s.Add(*f.Score)
+		if f.Failed == "" {
+			s.Add(*f.Score)
+		}
 	}
 	_, _, naive := s.TTest()
 	_, _, pm := s.Resampled(test, train)

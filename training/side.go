@@ -663,6 +663,25 @@ func (s *side) warn(env Env) {
 	}
 }
 
+// diverged takes out rivals whose weights are no numbers, which are no result beside the others',
+// and says so. It is an error if none is left.
+func (s *side) diverged(env Env, names []string) error {
+	for _, i := range slices.Clone(s.race.alive) {
+		err := s.rivals[i].broken()
+		if err == nil {
+			continue
+		}
+		if len(s.race.alive) == 1 {
+			return err
+		}
+		s.rivals[i].stands().err = err
+		s.race.leave(i)
+		env.observer().Warn(Warning{Code: Diverged, Config: s.rivals[i].config(),
+			Text: nameOf(names, i) + " diverged: its weights are not finite numbers"})
+	}
+	return nil
+}
+
 // saveRival writes the model of what a rival has learned in its pass.
 func saveRival[T engine.Float](v *rival[T], path string) (*Saved, error) {
 	v.j.o.Model = path

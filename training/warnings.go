@@ -20,6 +20,7 @@ const (
 	Restarted       = "restarted"        // a run that was cut, gone on from elsewhere
 	OddData         = "odd-data"         // such as padding behind packed data; see Observer.Odd
 	PassedOver      = "passed-over"      // examples that the posterior could not take up
+	Diverged        = "diverged"         // one of several that are compared; see Compare
 )
 
 // leastOneLabel is from how many examples of one label, and none of another, there is a warning: a

@@ -39,6 +39,12 @@ type compareReport struct {
 type comparedReport struct {
 	Name string `json:"name"` // the model's file, or the learner with its flags
 	training.Standing
+	// In the place of Standing's, which say nothing where it failed: null.
+	Error    *float64 `json:"error"`
+	PM       *float64 `json:"error_pm"`
+	Score    *float64 `json:"score,omitempty"`
+	ScorePM  *float64 `json:"score_pm,omitempty"`
+	Diverged bool     `json:"diverged"`
 }
 
 // pairReport is a Pair with names.
@@ -273,23 +279,50 @@ func (c *comparer) models(fs *pflag.FlagSet, contest *training.Contest, names,
 // report is what came of it.
 func (c *comparer) report(names []string, res *training.Comparison) *compareReport {
 	r := &compareReport{Schema: schema, Examples: res.Examples, Metric: c.score.name(),
-		Features: res.Info.Dim, Classes: res.Info.Classes, BadRows: res.Info.BadRows,
+		Pairs: []pairReport{}, Features: res.Info.Dim, Classes: res.Info.Classes,
+		BadRows: res.Info.BadRows,
 		Threads: c.machine.threads, Seconds: totalSeconds{res.Total.Seconds()}, Warnings: c.told}
+	failed := false
 	for i, s := range res.Standings {
-		r.Compared = append(r.Compared, comparedReport{names[i], s})
+		v := comparedReport{Name: names[i], Standing: s, Error: ofResult(s.Error, s.Failed),
+			PM: ofResult(s.PM, s.Failed), Diverged: hasDiverged(s.Failed)}
+		if s.Failed == "" {
+			v.Score, v.ScorePM = s.Score, s.ScorePM
+		}
+		failed = failed || s.Failed != ""
+		r.Compared = append(r.Compared, v)
 	}
 	for _, p := range res.Pairs {
 		r.Pairs = append(r.Pairs, pairReport{[2]string{names[p.First], names[p.Second]}, p})
 	}
-	if len(res.Standings) > 2 && len(res.Pairs) > 1 && r.Metric == "" {
+	if len(res.Standings) > 2 && !failed && r.Metric == "" {
 		r.CochranQ, r.CochranP = &res.Q, &res.P
 	}
 	r.Verdict = verdict(names, res, r.Metric)
 	return r
 }
 
-// verdict says who is better than all others, if anybody is, and else who may be.
+// verdict says who is better than all others, if anybody is, and else who may be, of those that
+// did not fail; and who did.
 func verdict(names []string, res *training.Comparison, score string) string {
+	var failed []string
+	for i, s := range res.Standings {
+		if s.Failed != "" {
+			failed = append(failed, names[i])
+		}
+	}
+	out := strings.Join(failed, ", ")
+	switch len(names) - len(failed) {
+	case len(names):
+		return verdictOf(names, res, score)
+	case 1:
+		return fmt.Sprintf("only %s can be judged, not %s", names[res.Order[0]], out)
+	}
+	return fmt.Sprintf("%s; not judged: %s", verdictOf(names, res, score), out)
+}
+
+// verdictOf is verdict without those that failed.
+func verdictOf(names []string, res *training.Comparison, score string) string {
 	best := res.Order[0]
 	var beaten, open []training.Pair
 	for _, p := range res.Pairs {
@@ -359,7 +392,8 @@ func (c *comparer) print(r *compareReport, res *training.Comparison) error {
 	for _, i := range res.Order {
 		x := r.Compared[i]
 		if x.Failed != "" {
-			fmt.Fprintf(&b, "%-*s failed: %s\n", width, x.Name, failedText(x.Failed))
+			fmt.Fprintf(&b, "%-*s %9s %8s %9s %s\n", width, x.Name, "-", "-", "-",
+				failedText(x.Failed))
 			continue
 		}
 		score := ""
@@ -367,7 +401,7 @@ func (c *comparer) print(r *compareReport, res *training.Comparison) error {
 			score = fmt.Sprintf(" %10s %8s", shownScore(r.Metric, *x.Score),
 				shownScore(r.Metric, *x.ScorePM))
 		}
-		fmt.Fprintf(&b, "%-*s %9.3f %8.3f %9d%s\n", width, x.Name, 100*x.Error, 100*x.PM,
+		fmt.Fprintf(&b, "%-*s %9.3f %8.3f %9d%s\n", width, x.Name, 100**x.Error, 100**x.PM,
 			x.Errors, score)
 	}
 	unit := "points"
@@ -375,8 +409,10 @@ func (c *comparer) print(r *compareReport, res *training.Comparison) error {
 		unit = scoreColumn(r.Metric)
 	}
 	wide := len(test) // of the name of a test
-	fmt.Fprintf(&b, "\n%-*s %9s %8s %17s %*s %9s %9s\n", width, "pair", unit, "±",
-		"wrong alone", max(9, wide), test, "paired t", "p")
+	if len(r.Pairs) > 0 {
+		fmt.Fprintf(&b, "\n%-*s %9s %8s %17s %*s %9s %9s\n", width, "pair", unit, "±",
+			"wrong alone", max(9, wide), test, "paired t", "p")
+	}
 	for _, p := range r.Pairs {
 		t := "-"
 		if p.Batches > 0 {

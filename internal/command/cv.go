@@ -19,15 +19,27 @@ type cvReport struct {
 	Stratify  bool           `json:"stratify"`
 	Shuffle   bool           `json:"shuffle"`
 	training.CVResult
-	Features int      `json:"features"`
-	Classes  []string `json:"classes"` // null where there are two
-	BadRows  int      `json:"bad_rows"`
+	// In the place of CVResult's: null in those that failed, and of all folds where some did.
+	Folds    []foldReport `json:"folds"`
+	Error    *float64     `json:"error"`
+	PM       *float64     `json:"error_pm"`
+	NaivePM  *float64     `json:"naive_pm"`
+	Diverged int          `json:"diverged"` // folds
+	Features int          `json:"features"`
+	Classes  []string     `json:"classes"` // null where there are two
+	BadRows  int          `json:"bad_rows"`
 	// Of all folds: hits were computed before, for the same fold or another. Null of learners
 	// without kernel rows.
 	Rows     *rowsReport  `json:"kernel_rows"`
 	Threads  int          `json:"threads"`
 	Seconds  totalSeconds `json:"seconds"`
 	Warnings warnings     `json:"warnings"`
+}
+
+// foldReport is a fold.
+type foldReport struct {
+	training.Fold
+	Error *float64 `json:"error"` // null where it failed
 }
 
 // totalSeconds is the time that a study took.
@@ -134,7 +146,7 @@ func (t *trainer) crossValidate(f training.Folds) error {
 				s.Score, s.Elapsed, s.Left)
 		})
 	progress.end()
-	if err != nil {
+	if res == nil {
 		return t.studyError(err)
 	}
 	r := cvReport{Schema: schema, Learner: res.Learner, Config: res.Config,
@@ -144,13 +156,28 @@ func (t *trainer) crossValidate(f training.Folds) error {
 		Threads: t.machine.threads, Seconds: totalSeconds{res.Total.Seconds()},
 		Warnings: t.told}
 	t.noteRows(r.Rows)
+	for _, f := range res.Folds {
+		r.Folds = append(r.Folds, foldReport{f, ofResult(f.Error, f.Failed)})
+		if f.Failed != "" {
+			r.Diverged++
+		}
+	}
+	if r.Diverged > 0 { // an error that leaves those out is that of no learner
+		r.CVResult.Score, r.ScorePM, r.ScoreNaivePM = nil, nil, nil
+	} else {
+		r.Error, r.PM, r.NaivePM = &res.Error, &res.PM, &res.NaivePM
+	}
+	var e error
 	switch {
 	case t.output.json:
-		return printJSON(stdout(t.cmd), r)
-	case t.output.quiet:
-		return nil
+		e = printJSON(stdout(t.cmd), r)
+	case !t.output.quiet:
+		e = t.printCV(&r)
 	}
-	return t.printCV(&r)
+	if err != nil {
+		return t.studyError(err)
+	}
+	return e
 }
 
 // printCV prints a line for each fold, and the summary.
@@ -163,12 +190,17 @@ func (t *trainer) printCV(r *cvReport) error {
 	fmt.Fprintf(w, "%6s %5s %9s %9s %9s %9s%s\n", "repeat", "fold", "trained", "tested", "errors",
 		"error %", head)
 	for _, f := range r.Folds {
+		if f.Failed != "" {
+			fmt.Fprintf(w, "%6d %5d %9d %9d %9s %9s %s\n", f.Repeat, f.Fold.Fold, f.Train, f.Test,
+				"-", "-", failedText(f.Failed))
+			continue
+		}
 		score := ""
 		if f.Score != nil {
 			score = fmt.Sprintf(" %10s", shownScore(r.Metric, *f.Score))
 		}
-		fmt.Fprintf(w, "%6d %5d %9d %9d %9d %9.3f%s\n", f.Repeat, f.Fold, f.Train, f.Test,
-			f.Errors, 100*f.Error, score)
+		fmt.Fprintf(w, "%6d %5d %9d %9d %9d %9.3f%s\n", f.Repeat, f.Fold.Fold, f.Train, f.Test,
+			f.Errors, 100**f.Error, score)
 		if t.o.UntilConverged && !f.Converged {
 			open++
 		}
@@ -176,8 +208,13 @@ func (t *trainer) printCV(r *cvReport) error {
 	fmt.Fprintln(w)
 	var rows summaryRows
 	rows.add("learner", "%s %s, %s", r.Learner, describeConfig(r.Learner, r.Config), r.Precision)
-	rows.add("examples", "%d, %d features", int(r.Examples)/max(1, len(r.Folds)/folds(r.Folds)),
-		r.Features)
+	n := 0 // examples
+	for _, f := range r.Folds {
+		if f.Repeat == 1 {
+			n += f.Test
+		}
+	}
+	rows.add("examples", "%d, %d features", n, r.Features)
 	way := "in the order of the data"
 	if r.Shuffle {
 		way = "each in a fresh order"
@@ -188,8 +225,13 @@ func (t *trainer) printCV(r *cvReport) error {
 		way = plural(r.Folds[0].Epochs, "epoch") + ", " + way
 	}
 	rows.add("folds", "%d, drawn from seed %d; %s", folds(r.Folds), r.Seed, way)
-	rows.add("error", "%.3f ± %.3f %% (95 %%, corrected for folds that share what they are "+
-		"trained on)", 100*r.Error, 100*r.PM)
+	if r.Diverged > 0 {
+		rows.add("error", "none: it diverged in %d of %s", r.Diverged,
+			plural(len(r.Folds), "fold"))
+	} else {
+		rows.add("error", "%.3f ± %.3f %% (95 %%, corrected for folds that share what they are "+
+			"trained on)", 100**r.Error, 100**r.PM)
+	}
 	if r.Score != nil {
 		rows.add(scoreName(r.Metric), "%s ± %s%s", shownScore(r.Metric, *r.Score),
 			shownScore(r.Metric, *r.ScorePM), percentSign(r.Metric))
@@ -203,9 +245,9 @@ func (t *trainer) printCV(r *cvReport) error {
 }
 
 // folds returns how many folds a repeat has.
-func folds(all []training.Fold) (n int) {
+func folds(all []foldReport) (n int) {
 	for _, f := range all {
-		n = max(n, f.Fold)
+		n = max(n, f.Fold.Fold)
 	}
 	return max(1, n)
 }

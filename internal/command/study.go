@@ -89,7 +89,7 @@ func (t *trainer) studyError(err error) error {
 	case errors.Is(err, training.ErrStopped):
 		return &fail{codeStopped, errStopped, "Nothing was written."}
 	case errors.Is(err, training.ErrDiverged) && errors.As(err, &e):
-		what, next := splitNext(e.Err.Error())
+		what, next := splitNext(e.Text(fieldFlags(t.cmd.Flags())))
 		return &fail{codeFailed, &explained{what, err}, next}
 	}
 	return t.explain(err)

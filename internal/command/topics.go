@@ -267,6 +267,9 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
 
   not-finite           scores that are NaN or infinite; not_finite counts them. Exit code 1 if the
                        weights are, or all scores of a test
+  diverged             of several learners that compare has learn, one has weights that are not
+                       finite numbers: it is in no pair, and null in JSON. cv and train exit with 1
+                       then, and tune says so of a setting
   one-class            all of 20 examples or more are predicted as one class, and 10 or more are of
                        the other
   worse-than-constant  more errors than always guessing the commoner class makes on the same

@@ -48,6 +48,13 @@ type triedReport struct {
 	Learner string            `json:"learner"`
 	Config  learner.Config    `json:"config"`
 	training.Tried
+	// In the place of Tried's, which say nothing where it failed: null.
+	Error    *float64 `json:"error"`
+	Behind   *float64 `json:"behind"`
+	PM       *float64 `json:"behind_pm"`
+	P        *float64 `json:"p"`
+	Score    *float64 `json:"score,omitempty"`
+	Diverged bool     `json:"diverged"`
 }
 
 // tuner is one run of tune.
@@ -482,8 +489,15 @@ func (t *tuner) report(settings []training.Options, res *training.Tuned,
 	}
 	r.Command = t.repeated(also, args)
 	for _, i := range res.Order {
-		r.Settings = append(r.Settings, triedReport{t.setting(i), settings[i].Learner,
-			settings[i].Config, res.Tried[i]})
+		s := res.Tried[i]
+		v := triedReport{Setting: t.setting(i), Learner: settings[i].Learner,
+			Config: settings[i].Config, Tried: s, Error: ofResult(s.Error, s.Failed),
+			Behind: ofResult(s.Behind, s.Failed), PM: ofResult(s.PM, s.Failed),
+			P: ofResult(s.P, s.Failed), Score: s.Score, Diverged: hasDiverged(s.Failed)}
+		if s.Failed != "" {
+			v.Score = nil
+		}
+		r.Settings = append(r.Settings, v)
 	}
 	if res.Saved != nil {
 		r.Model, r.SHA256 = &res.Saved.Path, &res.Saved.SHA256
@@ -516,22 +530,29 @@ func (t *tuner) print(r *tuneReport) error {
 		for i, a := range t.axes {
 			fmt.Fprintf(&b, "%-*s  ", widths[i], s.Setting[a.flag])
 		}
+		if s.Failed != "" {
+			score := ""
+			if r.Metric != "" {
+				score = fmt.Sprintf(" %10s", "-")
+			}
+			fmt.Fprintf(&b, "%9s%s %10d  %s\n", "-", score, s.Examples, failedText(s.Failed))
+			continue
+		}
 		score := ""
 		if s.Score != nil {
 			score = fmt.Sprintf(" %10s", shownScore(r.Metric, *s.Score))
 		}
-		fmt.Fprintf(&b, "%9.3f%s %10d  ", 100*s.Error, score, s.Examples)
+		fmt.Fprintf(&b, "%9.3f%s %10d  ", 100**s.Error, score, s.Examples)
 		switch {
-		case s.Failed != "":
-			b.WriteString("failed: " + failedText(s.Failed))
 		case k == 0:
 			b.WriteString("best")
 		default:
-			fmt.Fprintf(&b, "%s ± %s", shownScore(r.Metric, s.Behind), shownScore(r.Metric, s.PM))
+			fmt.Fprintf(&b, "%s ± %s", shownScore(r.Metric, *s.Behind),
+				shownScore(r.Metric, *s.PM))
 			if s.Dropped {
 				b.WriteString(", dropped")
 			} else {
-				fmt.Fprintf(&b, " (p = %s)", shortP(s.P))
+				fmt.Fprintf(&b, " (p = %s)", shortP(*s.P))
 			}
 		}
 		b.WriteString("\n")
@@ -565,9 +586,26 @@ func (t *tuner) print(r *tuneReport) error {
 
 // failedText is why a setting failed, without the package it comes from and what to do about it.
 func failedText(text string) string {
+	what := "failed: "
+	if hasDiverged(text) {
+		what = "diverged: "
+	}
 	text = strings.TrimPrefix(text, "training: ")
 	text, _, _ = strings.Cut(strings.TrimSuffix(text, ": "+training.ErrDiverged.Error()), "; ")
-	return errorText(errors.New(text))
+	return what + errorText(errors.New(text))
+}
+
+// hasDiverged reports whether that is why it failed.
+func hasDiverged(failed string) bool {
+	return strings.HasSuffix(failed, ": "+training.ErrDiverged.Error())
+}
+
+// ofResult is a number of a result; null in JSON where there is none, since it failed.
+func ofResult(v float64, failed string) *float64 {
+	if failed != "" {
+		return nil
+	}
+	return &v
 }
 
 // shortP is a probability to two digits. One that is too small for a float64 is not 0.

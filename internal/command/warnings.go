@@ -46,6 +46,8 @@ func nextOf(w training.Warning, stdin bool) string {
 		return "it goes on from its weights, at the first example"
 	case training.PassedOver:
 		return nextOfPassed(w)
+	case training.Diverged:
+		return "take a smaller step, smaller features, or --normalize unit"
 	case eval.NotFinite:
 		if w.Predicting {
 			return "check that the features are of the size that training's were"
