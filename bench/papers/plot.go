@@ -51,9 +51,10 @@ type Line struct {
 // Form is what a line is, if not a curve.
 type Form string
 
-// Forms of lines in pictures of a plane, and of the mean of the other lines.
+// Forms of lines in pictures of a plane, of the mean of the other lines, and of marks beside them.
 const (
 	Mean     Form = "mean"
+	Marks    Form = "marks" // at each X, as high as the lines are; there is no Y
 	Dots     Form = "dots"
 	Rings    Form = "rings"    // around dots
 	Segments Form = "segments" // each of two points
@@ -108,6 +109,7 @@ func (f Figure) plot() (*plot.Plot, error) {
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xe4}, color.Gray{0xe4}
 	p.Add(grid)
 	var back, front []plot.Plotter // lines with a form
+	var marks []formed
 	for i, l := range f.Lines {
 		if f.Bars != nil {
 			if err := f.bar(p, i); err != nil {
@@ -117,7 +119,9 @@ func (f Figure) plot() (*plot.Plot, error) {
 		}
 		xys := make(plotter.XYs, len(l.X))
 		for k := range l.X {
-			xys[k].X, xys[k].Y = l.X[k], l.Y[k]
+			if xys[k].X = l.X[k]; l.Form != Marks {
+				xys[k].Y = l.Y[k]
+			}
 		}
 		c, shape := lineColors[i%len(lineColors)], lineShapes[i%len(lineShapes)]
 		if l.Form != "" {
@@ -125,12 +129,15 @@ func (f Figure) plot() (*plot.Plot, error) {
 				return nil, fmt.Errorf("bench: %s, %s: %w", f.Name, l.Name, err)
 			}
 			drawn := formed{l.Form, xys, c}
-			if l.Form == Shadow {
+			switch l.Form {
+			case Shadow:
 				back = append(back, drawn)
-			} else {
+			case Marks:
+				marks = append(marks, drawn)
+			default:
 				front = append(front, drawn)
 			}
-			if l.Form == Mean {
+			if l.Form == Mean || l.Form == Marks {
 				p.Legend.Add(l.Name+slack, drawn)
 			}
 			continue
@@ -178,7 +185,23 @@ func (f Figure) plot() (*plot.Plot, error) {
 		p.Y.Min, p.Y.Max = f.YMin, f.YMax
 	}
 	f.makeRoom(p)
+	if marks != nil {
+		f.addMarks(p, marks)
+	}
 	return p, nil
+}
+
+// addMarks adds marks, and has the legend above all.
+func (f Figure) addMarks(p *plot.Plot, marks []formed) {
+	const line, edge = 0.05, 0.02 // as in makeRoom
+	for _, m := range marks {
+		for k := range m.XYs {
+			m.XYs[k].Y = p.Y.Max
+		}
+		p.Add(m)
+	}
+	legend := line*float64(len(f.Lines)) + edge
+	p.Y.Max = (p.Y.Max - legend*p.Y.Min) / (1 - legend)
 }
 
 // makeRoom has no axis cut an error bar, and no legend above cover one.
@@ -217,8 +240,14 @@ func (f Figure) Finding() string {
 	if f.Panels != nil {
 		return f.Title + ": " + strings.Join(parts, "; ")
 	}
+	var marks []string
+	for _, l := range f.Lines {
+		if l.Form == Marks && len(l.X) > 0 {
+			marks = append(marks, "; "+l.marksText())
+		}
+	}
 	lines := slices.Clone(f.Lines)
-	lines = slices.DeleteFunc(lines, func(l Line) bool { return len(l.X) == 0 })
+	lines = slices.DeleteFunc(lines, func(l Line) bool { return len(l.X) == 0 || l.Form == Marks })
 	last := func(l Line) float64 { return l.Y[len(l.Y)-1] }
 	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(last(a), last(b)) })
 	for _, l := range lines {
@@ -233,8 +262,22 @@ func (f Figure) Finding() string {
 			parts = append(parts, fmt.Sprintf("%s %.3g at %.4g", l.Name, last(l), l.X[len(l.X)-1]))
 		}
 	}
-	return fmt.Sprintf("%s. %s against %s: %s", f.Title, f.YLabel, f.XLabel, strings.Join(parts,
-		"; "))
+	return fmt.Sprintf("%s. %s against %s: %s%s", f.Title, f.YLabel, f.XLabel, strings.Join(parts,
+		"; "), strings.Join(marks, ""))
+}
+
+// marksText says where marks are, the first ones.
+func (l Line) marksText() string {
+	const most = 10
+	var at []string
+	for _, x := range l.X[:min(most, len(l.X))] {
+		at = append(at, fmt.Sprintf("%.10g", x))
+	}
+	text := l.Name + " at " + strings.Join(at, ", ")
+	if more := len(l.X) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // bar adds line i as bars, side by side with those of the others.
@@ -279,9 +322,12 @@ func (l formed) DataRange() (xmin, xmax, ymin, ymax float64) {
 // Thumbnail is plot.Thumbnailer.
 func (l formed) Thumbnail(c *draw.Canvas) {
 	middle := c.Center()
-	if l.form == Dots || l.form == Rings {
+	switch l.form {
+	case Dots, Rings:
 		l.draw(*c, []vg.Point{middle})
-	} else {
+	case Marks:
+		l.draw(*c, []vg.Point{{X: middle.X, Y: c.Max.Y}})
+	default:
 		l.draw(*c, []vg.Point{{X: c.Min.X, Y: middle.Y}, {X: c.Max.X, Y: middle.Y}})
 	}
 }
@@ -297,6 +343,14 @@ func (l formed) draw(c draw.Canvas, at []vg.Point) {
 		for _, p := range at {
 			c.DrawGlyph(draw.GlyphStyle{Color: color.Black, Radius: vg.Points(2.6),
 				Shape: draw.RingGlyph{}}, p)
+		}
+	case Marks:
+		style := draw.LineStyle{Color: color.Gray{0x60}, Width: vg.Points(1),
+			Dashes: []vg.Length{vg.Points(4), vg.Points(3)}}
+		for _, p := range at {
+			if c.ContainsX(p.X) {
+				c.StrokeLine2(style, p.X, c.Min.Y, p.X, p.Y)
+			}
 		}
 	case Mean:
 		c.StrokeLines(draw.LineStyle{Color: color.Black, Width: vg.Points(2.4),

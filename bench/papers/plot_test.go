@@ -225,3 +225,37 @@ func TestFinding(t *testing.T) {
 		}
 	}
 }
+
+// TestMarks: marks are drawn up to the highest line, below the legend, and their places are told.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	f := Figure{Title: "Error", XLabel: "x", YLabel: "y", Lines: []Line{{Name: "a",
+		X: []float64{0, 1, 20}, Y: []float64{0, 1, 0.5}}, {Name: "found", Form: Marks}}}
+	for x := range 12 {
+		f.Lines[1].X = append(f.Lines[1].X, float64(x))
+	}
+	p, err := f.plot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 1 / (1 - 0.12); p.Y.Min != 0 || math.Abs(p.Y.Max-want) > 1e-12 || p.X.Max != 20 {
+		t.Errorf("axes from %v to %v and to %v, want 0 to %v and 20", p.Y.Min, p.Y.Max, p.X.Max,
+			want)
+	}
+	const want = "Error. y against x: a 0.5 at 20; found at 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+	if text := f.Finding(); text != want {
+		t.Errorf("it says %q, want %q", text, want)
+	}
+	var with, without bytes.Buffer
+	if err := f.Write(&with, "svg"); err != nil {
+		t.Fatal(err)
+	}
+	f.Lines[1].X = nil
+	if err := f.Write(&without, "svg"); err != nil {
+		t.Fatal(err)
+	}
+	marks := func(svg []byte) int { return bytes.Count(svg, []byte("stroke-dasharray")) }
+	if n := marks(with.Bytes()) - marks(without.Bytes()); n < 12 {
+		t.Errorf("%d marks are drawn, want 12", n)
+	}
+}

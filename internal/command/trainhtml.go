@@ -139,6 +139,27 @@ func rocLine(name string, c *eval.Curve) papers.Line {
 	return l
 }
 
+// driftMarks are where drift was found, and what was done then. The blind detector finds it each 32
+// examples, whatever they are: no place for a mark.
+func driftMarks(o *training.Options, drifts []eval.Drift) papers.Line {
+	l := papers.Line{Name: "drift found", Form: papers.Marks}
+	switch o.OnDrift {
+	case training.DriftReset:
+		l.Name = "drift found, begun anew"
+	case training.DriftForget:
+		l.Name = "drift found, forgotten"
+	case training.DriftReplace:
+		l.Name = "drift found, members replaced"
+	}
+	if o.Drift == eval.DriftBlind {
+		return l
+	}
+	for _, d := range drifts {
+		l.X = append(l.X, float64(d.Example))
+	}
+	return l
+}
+
 // htmlFigures draws the learning curve, ROC curves and the calibration, where there are any.
 func htmlFigures(o *training.Options, res *training.Result) (list []htmlFigure) {
 	if points := res.Counts.Curve; len(points) > 1 {
@@ -163,6 +184,9 @@ func htmlFigures(o *training.Options, res *training.Result) (list []htmlFigure) 
 		}
 		f := papers.Figure{Name: "learning", Title: "Progressive error", XLabel: x,
 			YLabel: "error", Lines: []papers.Line{late, far}}
+		if marks := driftMarks(o, res.Counts.Drifts); len(marks.X) > 0 {
+			f.Lines = append(f.Lines, marks)
+		}
 		list = append(list, htmlFigure{f, f.Finding()})
 	}
 	tested, labels := (*eval.Metrics)(nil), []string(nil)
