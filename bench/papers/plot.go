@@ -117,12 +117,7 @@ func (f Figure) plot() (*plot.Plot, error) {
 			}
 			continue
 		}
-		xys := make(plotter.XYs, len(l.X))
-		for k := range l.X {
-			if xys[k].X = l.X[k]; l.Form != Marks {
-				xys[k].Y = l.Y[k]
-			}
-		}
+		xys := l.points()
 		c, shape := lineColors[i%len(lineColors)], lineShapes[i%len(lineShapes)]
 		if l.Form != "" {
 			if _, err := plotter.CopyXYs(xys); len(xys) > 0 && err != nil {
@@ -189,6 +184,17 @@ func (f Figure) plot() (*plot.Plot, error) {
 		f.addMarks(p, marks)
 	}
 	return p, nil
+}
+
+// points are those of the line; marks have no height of their own.
+func (l *Line) points() plotter.XYs {
+	xys := make(plotter.XYs, len(l.X))
+	for k := range l.X {
+		if xys[k].X = l.X[k]; l.Form != Marks {
+			xys[k].Y = l.Y[k]
+		}
+	}
+	return xys
 }
 
 // addMarks adds marks, and has the legend above all.
