@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -342,9 +343,11 @@ func (h *hosted) enqueue(t *task) *Error {
 	}
 }
 
-// run learns until the queue is closed and empty.
+// run learns until the queue is closed and empty. Its samples in profiles say of which model.
 func (h *hosted) run() {
 	defer close(h.ended)
+	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("model", h.at.Name,
+		"learner", h.about.Learner, "stage", "learn")))
 	const tick = 10 * time.Millisecond
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()

@@ -34,6 +34,7 @@ type server struct {
 	sync, form          choice
 	waitBytes, maxBody  byteSize
 	quiet, stdio        bool
+	profiles            profiles
 
 	cmd *cobra.Command
 }
@@ -109,6 +110,7 @@ saved.`,
 	names(fs, useRead, "token-file", "tls-cert", "tls-key")
 	choose(fs, &s.form, "log-format", "how the server says on stderr what it does", "text", "json")
 	fs.BoolVarP(&s.quiet, "quiet", "q", false, "say only what goes wrong")
+	s.profiles.flags(fs, "what learns has the tags model, learner and stage")
 	return cmd
 }
 
@@ -117,6 +119,11 @@ func (s *server) run(cmd *cobra.Command) error {
 	if err := s.options(); err != nil {
 		return err
 	}
+	return s.profiles.during(cmd.ErrOrStderr(), s.serve)
+}
+
+// serve does what the flags say until it is stopped.
+func (s *server) serve() error {
 	if s.stdio {
 		return s.overLines()
 	}
@@ -124,11 +131,11 @@ func (s *server) run(cmd *cobra.Command) error {
 	l, err := serve.Listen(s.listen, s.http)
 	if errors.Is(err, serve.ErrOption) {
 		return usage("Name a loopback address, as 127.0.0.1:8080 or unix:PATH; or give "+
-			"--token-file, --tls-cert and --tls-key.", "%s %s: %w", given(cmd.Flags(), "listen"),
+			"--token-file, --tls-cert and --tls-key.", "%s %s: %w", given(s.cmd.Flags(), "listen"),
 			s.listen, plainCause(err))
 	}
 	if err != nil {
-		return &fail{codeFailed, fmt.Errorf("%s %s: %w", given(cmd.Flags(), "listen"), s.listen,
+		return &fail{codeFailed, fmt.Errorf("%s %s: %w", given(s.cmd.Flags(), "listen"), s.listen,
 			err), "Choose another address; port 0 takes any free one."}
 	}
 	server, err := serve.New(s.o)
@@ -146,7 +153,7 @@ func (s *server) run(cmd *cobra.Command) error {
 	}
 	s.o.Logger.Info("serving", "at", where, "models", len(s.o.Models))
 	s.http.Pages = newStatusPages(server.Stats).paths()
-	if err := s.end(server, server.Serve(cmd.Context(), l, s.http)); err != nil {
+	if err := s.end(server, server.Serve(s.cmd.Context(), l, s.http)); err != nil {
 		return err
 	}
 	return &fail{codeStopped, errStopped, ""}
