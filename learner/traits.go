@@ -41,6 +41,9 @@ type Traits struct {
 	// Cut: a Fit that is ended on its way leaves in the State where it stood, and another one goes
 	// on there; FitOptions.Checkpoint is called.
 	Cut bool
+	// Anew, beside Cut: a Fit that doesn't go on where one was cut takes nothing over from what was
+	// learned before, and there are places to be cut at only between the learners of the classes.
+	Anew bool
 	// OwnLimit: without FitOptions.MaxUpdates Fit has a limit of its own, or comes to an end
 	// anyway.
 	OwnLimit bool

@@ -89,6 +89,9 @@ var variants = map[string]map[string]learner.Config{
 		"two classes":   &learners.OVRConfig{Base: "pa", Classes: 2},
 		"of adf":        &learners.OVRConfig{Base: "adf"},
 		"of svm":        &learners.OVRConfig{Base: "svm"},
+		"of romma":      &learners.OVRConfig{Base: "romma"},
+		"of pumma, soft, two": &learners.OVRConfig{Classes: 2, Base: "pumma",
+			BaseConfig: &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 50}},
 		"of budget": &learners.OVRConfig{Base: "budget", BaseConfig: &learners.BudgetConfig{
 			Budget: 90, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
 			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}},
@@ -97,6 +100,7 @@ var variants = map[string]map[string]learner.Config{
 		"of pa, two":    &learners.OVOConfig{Base: "pa", Classes: 2},
 		"of perceptron": &learners.OVOConfig{Base: "perceptron"},
 		"of svm":        &learners.OVOConfig{Base: "svm"},
+		"of micra":      &learners.OVOConfig{Base: "micra"},
 	},
 	"mpa": {
 		"PA":            &learners.MPAConfig{Variant: 0},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -52,9 +51,10 @@ func (*OVRConfig) Entry() learner.Entry {
 // the same stream, whenever the class came: TestOVRColumns. All have the same seed, so members of
 // ensembles see an example by the same draw whatever the class.
 //
-// With a base of whole data sets (svm, kmp, ep) Fit fits the classes' learners one after another,
-// each with all workers; kernel rows are computed once for all of them. A class that has no example
-// there is then none.
+// Where the base has Fit, Fit fits the classes' learners one after another; kernel rows are
+// computed once for all of them. A class that has no example there is then none, and one that comes
+// later begins with what the learner of the rest has learned without Fit. A run is cut between two
+// of them, and within one whose base can be cut (Traits.Cut).
 //
 // Cost: the base's, once a class; on the pool, a class a part. Where the base's Traits say Abreast
 // and there are 15 classes or more, they are learned side by side: with obpm's defaults, sparse
@@ -90,10 +90,11 @@ type OVR[T learner.Float] struct {
 
 	dim       int // features that all have seen
 	presented uint64
-	updates   uint64 // of columns
-	failed    error  // of a column
-	stream    bool   // the base learns streams
-	weights   bool   // the base takes weights
+	updates   uint64         // of columns
+	failed    error          // of a column
+	cut       *learner.State // where a Fit was cut, see columnsFit; nil: none was
+	stream    bool           // the base learns streams
+	weights   bool           // the base takes weights
 
 	own  ovrRun[T]                // of Learn
 	runs scratch.Stack[ovrRun[T]] // not in use; Learn's is one of them
@@ -203,10 +204,8 @@ func traitsOver(b learner.Traits, classes int, threads string) learner.Traits {
 	t.Members, t.HardMargin, t.Threads, t.Replaces = nil, nil, threads, 0
 	t.Posterior, t.Dual, t.Biased, t.Origin = false, false, false, false
 	t.Abreast, t.Mixes = false, false
-	t.Soft, t.SoftDelta, t.ActiveSet, t.Halving, t.Cut = false, false, false, false, false
-	if t.Whole = !b.Stream; b.Stream { // that can both passes as a stream does
-		t.OwnLimit = false
-	}
+	// Where a base can't be cut, there are still places between columns.
+	t.Cut, t.Anew = b.Whole, b.Whole && !b.Cut
 	if b.Keeps > 0 { // by how many classes is not known
 		t.Keeps, t.Sizes, t.FitMemory = learner.Any, nil, nil
 	}
@@ -325,8 +324,10 @@ func newOver[T learner.Float](cfg OVRConfig, pairs, first bool, env learner.Env)
 		stream: t.Stream, weights: t.Weights, foreseen: env.Classes,
 		env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
 	if !t.Stream {
-		o.env.Pool, o.env.Rows = env.Pool, env.Rows
-		if o.env.Rows == nil {
+		o.env.Pool = env.Pool
+	}
+	if t.Whole {
+		if o.env.Rows = env.Rows; o.env.Rows == nil {
 			o.env.Rows = new(engine.SharedRows)
 		}
 	}
@@ -343,10 +344,11 @@ func newOver[T learner.Float](cfg OVRConfig, pairs, first bool, env learner.Env)
 		o.lone = append(o.lone, l)
 	}
 	o.runs.Give(&o.own)
+	fits := t.Whole && cfg.Part == nil
 	switch {
-	case t.Support && !t.Stream:
+	case t.Support && fits:
 		return fittingKeepingOVR[T]{keepingOVR[T]{o}}, nil
-	case !t.Stream:
+	case fits:
 		return fittingOVR[T]{o}, nil
 	case t.Support:
 		return keepingOVR[T]{o}, nil
@@ -485,7 +487,7 @@ func (o *OVR[T]) hold(h *learner.Hypothesis) (name string, c learner.Config, ok 
 	return name, c, true
 }
 
-// fittingOVR is that of a base of whole data sets only.
+// fittingOVR is that of a base that has Fit.
 type fittingOVR[T learner.Float] struct{ *OVR[T] }
 
 // Fit is Fitter.Fit.
@@ -501,86 +503,6 @@ type fittingKeepingOVR[T learner.Float] struct{ keepingOVR[T] }
 func (o fittingKeepingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
 	learner.FitResult, error) {
 	return o.fit(ctx, b, f)
-}
-
-// fit makes a new learner of each class and fits one after another. They share kernel rows, which
-// don't depend on labels. Of a run that was cut the classes behind score 0.
-func (o *OVR[T]) fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
-	all learner.FitResult, err error) {
-	classes := o.cfg.Classes
-	if classes == 0 {
-		classes = o.most()
-	}
-	if err := b.CheckClasses(classes); err != nil {
-		return all, fmt.Errorf("%s: %w", o.name(), err)
-	}
-	if o.cfg.Classes == 0 && b.Len() > 0 {
-		classes = int(slices.Max(b.Class)) + 1
-	}
-	if b.Len() == 0 {
-		return all, fmt.Errorf("%s: no examples: %w", o.name(), learner.ErrFit)
-	}
-	if b.Weighted() && !o.weights {
-		return all, fmt.Errorf("%s: base: %w", o.name(), learner.ErrWeights)
-	}
-	made := &OVR[T]{entry: o.entry, base: o.base, env: o.env, pairs: o.pairs}
-	if err := made.come(classes); err != nil {
-		return all, err
-	}
-	defer o.env.Rows.Release()
-	if all, err = made.fitColumns(ctx, b, f); err != nil && all.Updates == 0 {
-		return all, err // nothing has changed
-	}
-	o.columns, o.scorers, o.probers = made.columns, made.scorers, made.probers
-	o.since, o.dim, o.updates, o.presented = made.since, b.Dim, uint64(all.Updates), 0
-	return all, err
-}
-
-// fitColumns fits the columns, each within what those before have left of the updates.
-func (o *OVR[T]) fitColumns(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
-	all learner.FitResult, err error) {
-	view, most := b.Slice(0, b.Len()), f.MaxUpdates
-	f.Checkpoint = nil // a column alone is no place to go on at
-	view.Class, view.Y = nil, make([]T, b.Len())
-	all = learner.FitResult{Counter: 1, Converged: true, Margin: math.Inf(1), Bound: math.Inf(1),
-		ScoreSpace: true}
-	for k, l := range o.columns {
-		for i, c := range b.Class {
-			view.Y[i] = o.label(k, int(c))
-		}
-		of := &view
-		if o.pairs {
-			of = labelled(&view)
-		}
-		one, err := learner.Fit(ctx, l, of, f)
-		together(&all, one)
-		if err != nil {
-			return all, fmt.Errorf("%s: %s: %w", o.name(),
-				strings.TrimSuffix(o.columnName(k), "."), err)
-		}
-		if f.MaxUpdates = most - all.Updates; most <= 0 {
-			f.MaxUpdates = most
-		} else if f.MaxUpdates <= 0 && k < len(o.columns)-1 {
-			all.Converged = false
-			break
-		}
-	}
-	return all, nil
-}
-
-// together adds what a class's run did to what those before did.
-func together(all *learner.FitResult, one learner.FitResult) {
-	all.Updates += one.Updates
-	all.Counter += one.Updates
-	all.Epochs = max(all.Epochs, one.Epochs)
-	all.Converged = all.Converged && one.Converged
-	all.Violators += one.Violators
-	all.Margin, all.Bound = min(all.Margin, one.Margin), min(all.Bound, one.Bound)
-	all.ScoreSpace = all.ScoreSpace && one.ScoreSpace
-	rows, now := &all.KernelRows, one.KernelRows
-	now.Hits, now.Misses = now.Hits+rows.Hits, now.Misses+rows.Misses
-	now.Evictions += rows.Evictions
-	*rows = now
 }
 
 // Learn is Learner.Learn.
@@ -617,6 +539,7 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if b.Len() > 0 {
 		o.meet(int(slices.Max(b.Class))+1, b)
 	}
+	o.cut = nil
 	r := &o.own
 	r.o = o
 	for lo := 0; lo < b.Len(); {
@@ -1086,6 +1009,7 @@ func (f forgettingOVR[T]) Forget(keep float64) error {
 	if err := learner.CheckKeep(f.o.name(), keep); err != nil {
 		return err
 	}
+	f.o.cut = nil
 	return forgetAll(f.o.all(), keep)
 }
 
@@ -1142,6 +1066,7 @@ func (o *OVR[T]) fields(c *learner.Codec) {
 		learner.Inners(c, o.columnName, of)
 		learner.Inners(c, o.loneName, lone)
 	}
+	c.Part(learner.CutPrefix, &o.cut, func(c *learner.Codec) { checkColumnsCut(c, len(of)) })
 	c.Then(func() {
 		o.failed, o.columns, o.lone = nil, of, lone
 		o.abreast, o.apart = nil, false

@@ -42,6 +42,8 @@ func (c *OVRConfig) shardTraits(t *learner.Traits, base learner.Config) {
 		whole.Part = nil
 		t.PartOf, t.Part = &whole, c.Part
 		t.Splits, t.Shard, t.Merges = 0, nil, false
+		t.Whole, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
+		t.Cut, t.Anew = false, false
 	case shardsClasses(base.Traits()):
 		t.ShardClasses = func(p learner.Part) learner.Config {
 			r := *c

@@ -850,7 +850,7 @@ func (o *Options) suitsWhole(name string, c learner.Config, t learner.Traits) er
 	case o.Shuffle:
 		return badOption("Leave one of them out.",
 			what+" keeps the order of the data, {shuffle} changes it")
-	case o.From != "" && !t.Cut:
+	case o.From != "" && (!t.Cut || t.Anew):
 		return badOption("Leave out {from}.", what+" starts anew each time")
 	case o.CheckpointEvery != "" && !t.Cut:
 		return badOption("Leave out {checkpoint_every}.",
@@ -875,10 +875,11 @@ func (o *Options) needsWhole(t learner.Traits) bool {
 	return !t.Stream || t.Soft && (o.UntilConverged || o.Epochs > 1) || o.SoftDelta != 0
 }
 
-// whole reports whether the run is one of Fit: on the whole data set, in its order.
+// whole reports whether the run is one of Fit: on the whole data set, in its order. Several classes
+// learn side by side, as a stream, unless something is asked for that only Fit has.
 func (o *Options) whole(t learner.Traits) bool {
-	return t.Whole && (o.needsWhole(t) ||
-		o.UntilConverged && !o.Shuffle && (o.CheckpointEvery == "" || t.Cut && o.ofWhole()))
+	return t.Whole && (o.needsWhole(t) || o.UntilConverged && !o.Shuffle &&
+		(o.CheckpointEvery == "" && !t.Classes || t.Cut && o.ofWhole()))
 }
 
 // ofWhole reports whether something was asked for that only a run of Fit has, so that checkpoints

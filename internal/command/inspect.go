@@ -16,6 +16,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/exchange"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
 )
@@ -125,7 +126,7 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 	}
 	switch {
 	case s.Position != nil:
-		rows = append(rows, [2]string{"position", describePosition(s.Position)})
+		rows = append(rows, [2]string{"position", describePosition(s)})
 	case s.Pass != nil:
 		rows = append(rows, [2]string{"position", fmt.Sprintf("%d of %s of a pass",
 			s.Pass.At, plural(int(s.Pass.Examples), "example"))})
@@ -211,9 +212,11 @@ func span(from, to int) string {
 }
 
 // describePosition says where a run stood.
-func describePosition(p *model.Position) string {
-	text := fmt.Sprintf("behind %d examples", p.Example)
-	if p.Examples > 0 {
+func describePosition(s *exchange.Summary) string {
+	p, text := s.Position, fmt.Sprintf("behind %d examples", s.Position.Example)
+	if column, ok := s.Counters[learner.CutPrefix+learner.CutColumn]; ok {
+		text = describeColumn(s.Outputs, int(column))
+	} else if p.Examples > 0 {
 		text = fmt.Sprintf("in pass %d, behind %d of %d examples", p.Epoch+1, p.Example, p.Examples)
 	}
 	var names []string
@@ -221,6 +224,18 @@ func describePosition(p *model.Position) string {
 		names = append(names, shownLabel(s.Name))
 	}
 	return text + " of " + strings.Join(names, " ") + "; to go on: train --resume"
+}
+
+// describeColumn says at which of several classes, or pairs of them, a run stood.
+func describeColumn(all []exchange.OutputSummary, k int) string {
+	if k >= len(all) { // what there is of votes is not known
+		return fmt.Sprintf("at the learner of classes number %d", k+1)
+	}
+	what, name := "class", shownLabel(all[k].Class)
+	if all[k].Against != "" {
+		what, name = "pair", name+" against "+shownLabel(all[k].Against)
+	}
+	return fmt.Sprintf("at %s %d of %d, %s, in a pass", what, k+1, len(all), name)
 }
 
 // describePrep says how rows become examples.

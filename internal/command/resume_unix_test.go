@@ -43,6 +43,10 @@ var killed = []struct {
 		"100000"}},
 	{"soft", "two.svm", false, []string{"-a", "alma", "--until-converged", "--soft-delta", "2",
 		"--max-updates", "30000"}},
+	{"soft-classes", "three.svm", false, []string{"-a", "romma", "--aggressive", "--delta", "0.3",
+		"--until-converged", "--active-set", "--soft-delta", "8"}},
+	{"soft-pairs", "three.svm", false, []string{"-a", "perceptron", "--margin", "0.2", "--pairs",
+		"--until-converged", "--soft-delta", "8"}},
 }
 
 // killedData writes examples: two labels, bad rows among them, and three labels.
@@ -100,7 +104,7 @@ func killsWanted(t *testing.T) int {
 
 // TestKilledRuns kills checkpointed runs at random moments, goes on with them, and compares what
 // they end in with the model of a run that nobody stopped, byte by byte. HALFSPACE_KILLS says how
-// many kills there are to be, 12 unless told.
+// many kills there are to be; unless told, each setting is killed once or twice.
 func TestKilledRuns(t *testing.T) {
 	kills := killsWanted(t)
 	dir := t.TempDir()

@@ -312,7 +312,10 @@ a run that goes on from a model counts its epochs on.
 A run that --max-updates or Ctrl-C cut goes on with -i at the example where it stopped: with the
 same examples and options (--active-set, --halving, --soft-delta, --shuffle) the model at its end is
 the one of a run that was never cut, to the byte. A kernel, --soft-c, svm, ep and kmp start anew
-each time, so -i is refused there, as is --soft-delta from a model that no such run was cut at. For
+each time, so -i is refused there, as is --soft-delta from a model that no such run was cut at. More
+than two classes learn side by side, as epochs, but with --active-set, --halving, --soft-delta or a
+learner of whole data sets: then one is fitted after another, all within one --max-updates, and of
+those that start anew --resume begins again the class at which the run was stopped, no other. For
 obpm a pass without an update shows little: it has converged if, besides, neither the average nor
 any member makes a mistake on any example.`},
 		{Use: "metrics", Short: "What is measured, and of which examples", Long: `

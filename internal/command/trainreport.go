@@ -196,7 +196,7 @@ func fitReportOf(res *training.Result, soft bool) *fitReport {
 	r := &fitReport{Updates: f.Updates, Counter: f.Counter, Violators: f.Violators,
 		Margin: finite(f.Margin), Bound: finite(f.Bound), ScoreSpace: f.ScoreSpace, Gap: res.Gap,
 		KernelRows: rowsReportOf(f.KernelRows)}
-	if soft {
+	if soft && f.Gamma0 != 0 { // of several classes each has its own
 		r.Gamma, r.Excess = finite(f.Gamma0), finite(f.Excess())
 	}
 	return r

@@ -149,6 +149,9 @@ func (s *suite[T]) checkpoints(t *testing.T, b *engine.Block[T]) {
 	l := s.fresh(t, nil)
 	_, err := learner.Fit(t.Context(), l, b, learner.FitOptions{CheckpointEvery: 1, MaxUpdates: 1e4,
 		Checkpoint: func(learner.FitResult) error { return stop }})
+	if s.config.Traits().Anew && err == nil { // there is one learner, so no place between two
+		return
+	}
 	if !errors.Is(err, stop) || !learner.WasCut(l.State()) {
 		t.Errorf("Traits.Cut, and a checkpoint that fails ends Fit with %v, cut: %v", err,
 			learner.WasCut(l.State()))
