@@ -93,7 +93,7 @@ const (
 	CutAt     = "at"     // the next one to look at, among those of the pass
 	CutEpochs = "epochs" // complete passes
 	CutFlags  = "flags"
-	// of several classes, in place of CutAt: which of their learners, from 0, was being fitted, after
-	// those before it
+	// of several classes, in place of CutAt: which of their learners, from 0, was being fitted,
+	// after those before it
 	CutColumn = "column"
 )
