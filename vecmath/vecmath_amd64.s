@@ -1303,6 +1303,31 @@ done:
 	VPSIGNB      Y2, Y6, Y6; \
 	VPADDB       Y6, Y0, Y0
 
+// MULPAIR adds to Y0-Y3 the products of the non-zeros CX and CX+1, whose rows of base take 1<<bits
+// bytes, half bytes 16 lanes, which load makes words.
+#define MULPAIR(load, base, bits, half) \
+	MOVLQSX      (R10)(CX*4), AX; \
+	SHLQ         $bits, AX; \
+	load         (base)(AX*1), Y4; \
+	load         half(base)(AX*1), Y5; \
+	MOVLQSX      4(R10)(CX*4), AX; \
+	SHLQ         $bits, AX; \
+	load         (base)(AX*1), Y8; \
+	load         half(base)(AX*1), Y9; \
+	VPBROADCASTD (R11)(CX*2), Y6; \
+	VPUNPCKLWD   Y8, Y4, Y7; \
+	VPUNPCKHWD   Y8, Y4, Y4; \
+	VPMADDWD     Y6, Y7, Y7; \
+	VPMADDWD     Y6, Y4, Y4; \
+	VPADDD       Y7, Y0, Y0; \
+	VPADDD       Y4, Y1, Y1; \
+	VPUNPCKLWD   Y9, Y5, Y7; \
+	VPUNPCKHWD   Y9, Y5, Y5; \
+	VPMADDWD     Y6, Y7, Y7; \
+	VPMADDWD     Y6, Y5, Y5; \
+	VPADDD       Y7, Y2, Y2; \
+	VPADDD       Y5, Y3, Y3
+
 // func classesRunAVX2(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32,
 // val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32,
 // nseen, lanes, margin, peak int) int
@@ -1385,30 +1410,10 @@ fetched:
 	JGE        wide
 
 narrow:
-	MOVLQSX      (R10)(CX*4), AX
-	SHLQ         $5, AX
-	VPMOVSXBW    (SI)(AX*1), Y4
-	VPMOVSXBW    16(SI)(AX*1), Y5
-	MOVLQSX      4(R10)(CX*4), AX
-	SHLQ         $5, AX
-	VPMOVSXBW    (SI)(AX*1), Y8
-	VPMOVSXBW    16(SI)(AX*1), Y9
-	VPBROADCASTD (R11)(CX*2), Y6
-	VPUNPCKLWD   Y8, Y4, Y7
-	VPUNPCKHWD   Y8, Y4, Y4
-	VPMADDWD     Y6, Y7, Y7
-	VPMADDWD     Y6, Y4, Y4
-	VPADDD       Y7, Y0, Y0
-	VPADDD       Y4, Y1, Y1
-	VPUNPCKLWD   Y9, Y5, Y7
-	VPUNPCKHWD   Y9, Y5, Y5
-	VPMADDWD     Y6, Y7, Y7
-	VPMADDWD     Y6, Y5, Y5
-	VPADDD       Y7, Y2, Y2
-	VPADDD       Y5, Y3, Y3
-	ADDQ         $2, CX
-	CMPQ         CX, R14
-	JLT          narrow
+	MULPAIR(VPMOVSXBW, SI, 5, 16)
+	ADDQ $2, CX
+	CMPQ CX, R14
+	JLT  narrow
 
 wide:
 	MOVQ    ptr+24(FP), AX
@@ -1417,30 +1422,10 @@ wide:
 	JGE     summed
 
 pair:
-	MOVLQSX      (R10)(CX*4), AX
-	SHLQ         $6, AX
-	VMOVDQU      (R15)(AX*1), Y4
-	VMOVDQU      32(R15)(AX*1), Y5
-	MOVLQSX      4(R10)(CX*4), AX
-	SHLQ         $6, AX
-	VMOVDQU      (R15)(AX*1), Y8
-	VMOVDQU      32(R15)(AX*1), Y9
-	VPBROADCASTD (R11)(CX*2), Y6
-	VPUNPCKLWD   Y8, Y4, Y7
-	VPUNPCKHWD   Y8, Y4, Y4
-	VPMADDWD     Y6, Y7, Y7
-	VPMADDWD     Y6, Y4, Y4
-	VPADDD       Y7, Y0, Y0
-	VPADDD       Y4, Y1, Y1
-	VPUNPCKLWD   Y9, Y5, Y7
-	VPUNPCKHWD   Y9, Y5, Y5
-	VPMADDWD     Y6, Y7, Y7
-	VPMADDWD     Y6, Y5, Y5
-	VPADDD       Y7, Y2, Y2
-	VPADDD       Y5, Y3, Y3
-	ADDQ         $2, CX
-	CMPQ         CX, R14
-	JLT          pair
+	MULPAIR(VMOVDQU, R15, 6, 32)
+	ADDQ $2, CX
+	CMPQ CX, R14
+	JLT  pair
 
 summed:
 	VPACKSSDW    Y1, Y0, Y0
@@ -1578,6 +1563,7 @@ row:
 	VZEROUPPER
 	RET
 #undef PASTSUM
+#undef MULPAIR
 #undef ADDWORDS
 #undef ADDBYTES
 #undef LABELS

@@ -1216,6 +1216,23 @@ loop: \
 	JLT          loop; \
 done:
 
+// MULPAIR adds to Z2 and Z3 the products of the non-zeros CX and CX+1, whose rows of base take
+// 1<<bits bytes, which load makes words.
+#define MULPAIR(load, base, bits) \
+	MOVLQSX      (R10)(CX*4), AX; \
+	SHLQ         $bits, AX; \
+	load         (base)(AX*1), Z4; \
+	MOVLQSX      4(R10)(CX*4), AX; \
+	SHLQ         $bits, AX; \
+	load         (base)(AX*1), Z5; \
+	VPBROADCASTD (R11)(CX*2), Z6; \
+	VPUNPCKLWD   Z5, Z4, Z7; \
+	VPUNPCKHWD   Z5, Z4, Z8; \
+	VPMADDWD     Z6, Z7, Z7; \
+	VPMADDWD     Z6, Z8, Z8; \
+	VPADDD       Z7, Z2, Z2; \
+	VPADDD       Z8, Z3, Z3
+
 // func classesRunAVX512(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32,
 // val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32,
 // nseen, lanes, margin, peak int) int
@@ -1310,22 +1327,10 @@ fetched:
 	JGE        wide
 
 narrow:
-	MOVLQSX      (R10)(CX*4), AX
-	SHLQ         $5, AX
-	VPMOVSXBW    (SI)(AX*1), Z4
-	MOVLQSX      4(R10)(CX*4), AX
-	SHLQ         $5, AX
-	VPMOVSXBW    (SI)(AX*1), Z5
-	VPBROADCASTD (R11)(CX*2), Z6
-	VPUNPCKLWD   Z5, Z4, Z7
-	VPUNPCKHWD   Z5, Z4, Z8
-	VPMADDWD     Z6, Z7, Z7
-	VPMADDWD     Z6, Z8, Z8
-	VPADDD       Z7, Z2, Z2
-	VPADDD       Z8, Z3, Z3
-	ADDQ         $2, CX
-	CMPQ         CX, R14
-	JLT          narrow
+	MULPAIR(VPMOVSXBW, SI, 5)
+	ADDQ $2, CX
+	CMPQ CX, R14
+	JLT  narrow
 
 wide:
 	MOVQ    ptr+24(FP), AX
@@ -1334,22 +1339,10 @@ wide:
 	JGE     summed
 
 pair:
-	MOVLQSX      (R10)(CX*4), AX
-	SHLQ         $6, AX
-	VMOVDQU64    (R15)(AX*1), Z4
-	MOVLQSX      4(R10)(CX*4), AX
-	SHLQ         $6, AX
-	VMOVDQU64    (R15)(AX*1), Z5
-	VPBROADCASTD (R11)(CX*2), Z6
-	VPUNPCKLWD   Z5, Z4, Z7
-	VPUNPCKHWD   Z5, Z4, Z8
-	VPMADDWD     Z6, Z7, Z7
-	VPMADDWD     Z6, Z8, Z8
-	VPADDD       Z7, Z2, Z2
-	VPADDD       Z8, Z3, Z3
-	ADDQ         $2, CX
-	CMPQ         CX, R14
-	JLT          pair
+	MULPAIR(VMOVDQU64, R15, 6)
+	ADDQ $2, CX
+	CMPQ CX, R14
+	JLT  pair
 
 summed:
 	VPACKSSDW Z3, Z2, Z1
@@ -1564,6 +1557,7 @@ row:
 	VZEROUPPER
 	RET
 #undef PASTSUM
+#undef MULPAIR
 
 // func widenRowsAVX512(w *int16, to *int32, narrow *int8, from *int32, n int)
 TEXT ·widenRowsAVX512(SB), NOSPLIT, $0-40
