@@ -6,17 +6,17 @@
 // obpm itself. Of the other learners none uses this package, but obpm with a kernel takes its rule,
 // its scratch and [ActiveMembers].
 //
-//	store.go    [Ensemble]: the members' weights, in lanes or dense rows, and their sum S
-//	run.go      [MemberRun]: a run of examples that all members go through, in parts on all cores
-//	pace.go     how far its parts are: what one prepares for all, and who follows them with S
-//	sparse.go   a run on sparse examples: members in vector lanes, or lists of the few that see one
-//	dense.go    a run on dense examples: the members that see one together, or, where all of
-//	            them score it, member after member, each over all rows of the run
-//	classes.go  [Classes]: the members of many classes' ensembles, a lane a class
-//	classrows.go their weights, in rows of 8 or 16 bits
-//	stepper.go  the members' rule, in vector lanes if its margin and step are fixed
-//	scaled.go   [Scaled], what rules share whose members have a factor on their weights
-//	replay.go   the second time through a run, for S and the scores of before each example
+//	store.go      [Ensemble]: the members' weights, in lanes or dense rows, and their sum S
+//	run.go        [MemberRun]: a run of examples for all members, in parts on all cores
+//	pace.go       how far its parts are: what one prepares for all, and who follows them with S
+//	sparse.go     a run on sparse examples: members in lanes, or lists of the few that see one
+//	dense.go      a run on dense examples: the members that see one together, or, where all of
+//	              them score it, member after member, each over all rows of the run
+//	classes.go    [Classes]: the members of many classes' ensembles, a lane a class
+//	classrows.go  their weights, in rows of 8 or 16 bits
+//	stepper.go    the members' rule, in vector lanes if its margin and step are fixed
+//	scaled.go     [Scaled], what rules share whose members have a factor on their weights
+//	replay.go     the second time through a run, for S and the scores of before each example
 //
 // Invariants:
 //
