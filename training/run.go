@@ -285,6 +285,10 @@ func (j *Job) Options() Options { return j.o }
 // the soft margin that was asked for. Then it has nothing to save before its end.
 func (j *Job) NeedsWhole() bool { return j.o.needsWhole(j.traits) && !j.traits.Cut }
 
+// GoesOnAlone reports whether the run can go on where it was cut, by Options.Resume, but no other
+// can begin with what it has learned, by Options.From.
+func (j *Job) GoesOnAlone() bool { return j.o.whole(j.traits) && j.traits.Anew }
+
 // Seed returns that of all draws.
 func (j *Job) Seed() uint64 { return j.seed }
 

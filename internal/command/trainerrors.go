@@ -134,7 +134,11 @@ func (t *trainer) stopped(job *training.Job, res *training.Result) error {
 		next = "The model is in " + res.Saved.Path + "; it can only predict."
 	case res.Saved != nil:
 		next = "The model is in " + res.Saved.Path + "; to go on where it stands: --resume -m " +
-			res.Saved.Path + ", or with other examples: -i " + res.Saved.Path + "."
+			res.Saved.Path
+		if !job.GoesOnAlone() {
+			next += ", or with other examples: -i " + res.Saved.Path
+		}
+		next += "."
 	}
 	return &fail{codeStopped, fmt.Errorf("%w after %s", errStopped,
 		plural(int(res.Counts.Presented), "example")), next}
