@@ -4,26 +4,6 @@
 // assembler lacks SMLAL, SXTL, SQXTN, CMGT, MLA, ABS, UMAX and UMAXV: see vecmath_arm64.s for the
 // encoded lines. No PRFM: what it is worth was not measured on such a machine.
 
-// MULROW adds to V0-V7 the row in V16-V19 times V20: smlal v0.4s, v16.4h, v20.4h, smlal2 v1.4s,
-// v16.8h, v20.8h, and both of V2, V3 and V17, V4, V5 and V18, V6, V7 and V19.
-#define MULROW \
-	WORD $0x0e748200; \
-	WORD $0x4e748201; \
-	WORD $0x0e748222; \
-	WORD $0x4e748223; \
-	WORD $0x0e748244; \
-	WORD $0x4e748245; \
-	WORD $0x0e748266; \
-	WORD $0x4e748267
-
-// WIDENROW makes V16-V19 the 32 lanes that V16 and V17 have in bytes: sxtl2 v19.8h, v17.16b, sxtl
-// v18.8h, v17.8b, sxtl2 v17.8h, v16.16b, sxtl v16.8h, v16.8b.
-#define WIDENROW \
-	WORD $0x4f08a633; \
-	WORD $0x0f08a632; \
-	WORD $0x4f08a611; \
-	WORD $0x0f08a610
-
 // LANEMASKS sets four vectors of 8 lanes to ones where a word has their bits; t is work space.
 #define LANEMASKS(word, t, a, b, c, d) \
 	VDUP   word, t.S4; \
@@ -145,10 +125,20 @@ narrow:
 	MOVW  (R3)(R19<<2), R16
 	ADD   R16<<5, R25, R16
 	VLD1  (R16), [V16.B16, V17.B16]
-	WIDENROW
+    WORD $0x4f08a633 // sxtl2 v19.8h, v17.16b
+    WORD $0x0f08a632 // sxtl v18.8h, v17.8b
+    WORD $0x4f08a611 // sxtl2 v17.8h, v16.16b
+    WORD $0x0f08a610 // sxtl v16.8h, v16.8b
 	ADD   R19<<1, R4, R23
 	VLD1R (R23), [V20.H8]
-	MULROW
+    WORD $0x0e748200 // smlal v0.4s, v16.4h, v20.4h
+    WORD $0x4e748201 // smlal2 v1.4s, v16.8h, v20.8h
+    WORD $0x0e748222 // smlal v2.4s, v17.4h, v20.4h
+    WORD $0x4e748223 // smlal2 v3.4s, v17.8h, v20.8h
+    WORD $0x0e748244 // smlal v4.4s, v18.4h, v20.4h
+    WORD $0x4e748245 // smlal2 v5.4s, v18.8h, v20.8h
+    WORD $0x0e748266 // smlal v6.4s, v19.4h, v20.4h
+    WORD $0x4e748267 // smlal2 v7.4s, v19.8h, v20.8h
 	ADD $1, R19
 	CMP R26, R19
 	BLT narrow
@@ -163,7 +153,14 @@ product:
 	VLD1  (R16), [V16.H8, V17.H8, V18.H8, V19.H8]
 	ADD   R19<<1, R4, R23
 	VLD1R (R23), [V20.H8]
-	MULROW
+    WORD $0x0e748200 // smlal v0.4s, v16.4h, v20.4h
+    WORD $0x4e748201 // smlal2 v1.4s, v16.8h, v20.8h
+    WORD $0x0e748222 // smlal v2.4s, v17.4h, v20.4h
+    WORD $0x4e748223 // smlal2 v3.4s, v17.8h, v20.8h
+    WORD $0x0e748244 // smlal v4.4s, v18.4h, v20.4h
+    WORD $0x4e748245 // smlal2 v5.4s, v18.8h, v20.8h
+    WORD $0x0e748266 // smlal v6.4s, v19.4h, v20.4h
+    WORD $0x4e748267 // smlal2 v7.4s, v19.8h, v20.8h
 	ADD $1, R19
 	CMP R20, R19
 	BLT product
@@ -310,7 +307,10 @@ row:
 	MOVW.P 4(R3), R5
 	ADD    R5<<5, R2, R5
 	VLD1   (R5), [V16.B16, V17.B16]
-	WIDENROW
+    WORD $0x4f08a633 // sxtl2 v19.8h, v17.16b
+    WORD $0x0f08a632 // sxtl v18.8h, v17.8b
+    WORD $0x4f08a611 // sxtl2 v17.8h, v16.16b
+    WORD $0x0f08a610 // sxtl v16.8h, v16.8b
 	MOVW.P 4(R1), R5
 	ADD    R5<<6, R0, R5
 	VST1   [V16.H8, V17.H8, V18.H8, V19.H8], (R5)
@@ -360,7 +360,14 @@ common:
 	VLD1  (R16), [V16.H8, V17.H8, V18.H8, V19.H8]
 	ADD   R19<<1, R13, R23
 	VLD1R (R23), [V20.H8]
-	MULROW
+    WORD $0x0e748200 // smlal v0.4s, v16.4h, v20.4h
+    WORD $0x4e748201 // smlal2 v1.4s, v16.8h, v20.8h
+    WORD $0x0e748222 // smlal v2.4s, v17.4h, v20.4h
+    WORD $0x4e748223 // smlal2 v3.4s, v17.8h, v20.8h
+    WORD $0x0e748244 // smlal v4.4s, v18.4h, v20.4h
+    WORD $0x4e748245 // smlal2 v5.4s, v18.8h, v20.8h
+    WORD $0x0e748266 // smlal v6.4s, v19.4h, v20.4h
+    WORD $0x4e748267 // smlal2 v7.4s, v19.8h, v20.8h
 	ADD $1, R19
 	CMP R20, R19
 	BLT common
