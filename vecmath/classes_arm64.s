@@ -265,7 +265,8 @@ next:
 	MOVD R19, ret+144(FP)
 	RET
 
-// func pastRowsNEON(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+// func pastRowsNEON(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16,
+// took, own *uint32)
 //
 // As classesRunNEON; R5 past, R3 rows, R7 rows left.
 TEXT ·pastRowsNEON(SB), NOSPLIT, $0-64

@@ -1534,7 +1534,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func pastRowsAVX2(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+// func pastRowsAVX2(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16,
+// took, own *uint32)
 //
 // As classesRunAVX2; DI past, BX rows, DX rows left.
 TEXT ·pastRowsAVX2(SB), NOSPLIT, $0-64

@@ -1529,7 +1529,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func pastRowsAVX512(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+// func pastRowsAVX512(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16,
+// took, own *uint32)
 //
 // As classesRunAVX512; DI past, BX rows, DX rows left.
 TEXT ·pastRowsAVX512(SB), NOSPLIT, $0-64
