@@ -406,14 +406,21 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpti
 	if a.UpdateCount == 0 || a.R == 0 {
 		a.R = math.Sqrt(R2)
 	}
-	R, rule := a.R, &almaFit{k: a.UpdateCount, length: 1 / a.scale}
+	// w = a/length, and x/R is learned, so that (2) is w.x/R <= B/sqrt(k) and (4) w += C/sqrt(k)
+	// x/R. length is what |a| has grown to by (5), or 1, for new weights, which are 0.
 	B, C := a.cfg.constants()
-	rule.margin, rule.rate = float64(B*R), C/R
+	margins := float64(B * a.R)
+	rule := &margin.LengthRule{Rate: C / a.R, Updates: a.UpdateCount, Longest: 1 / a.scale,
+		Divides: true, Factors: func(k int64, thresholds, divisors []float64) {
+			for i := range thresholds {
+				thresholds[i], divisors[i] = margins, math.Sqrt(float64(k+int64(i)))
+			}
+		}}
 	c.Begin(rule, false)
 	before := a.UpdateCount
 	return c.Run(ctx, func(res *learner.FitResult) {
 		a.Cut = c.Cut
-		a.W, a.scale = c.Weights(func(float64) float64 { return 1 / rule.length }), 1
+		a.W, a.scale = c.Weights(func(float64) float64 { return 1 / rule.Longest }), 1
 		a.norm2 = 0
 		for _, v := range a.W {
 			a.norm2 += float64(float64(v) * float64(v))
@@ -422,31 +429,6 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpti
 		res.Counter = a.UpdateCount + 1
 	})
 }
-
-// almaFit is the marginRule of ALMA: w = a/length, and x/R is learned, so that (2) is w.x/R <=
-// B/sqrt(k) and (4) w += C/sqrt(k) x/R.
-type almaFit struct {
-	margin, rate float64 // B R, C/R
-	k            int64   // updates so far + 1, after next
-	length       float64 // what |a| has grown to by step (5); 1 for new weights, which are 0
-}
-
-func (r *almaFit) AfterUpdate(norm2 float64) (threshold, step float64) {
-	r.k++
-	if a := math.Sqrt(norm2); a > r.length { // (5)
-		r.length = a
-	}
-	return r.AtLength(norm2)
-}
-
-func (r *almaFit) AtLength(float64) (threshold, step float64) {
-	f := r.length / math.Sqrt(float64(r.k))
-	return float64(r.margin * f), float64(r.rate * f)
-}
-
-func (r *almaFit) Rescale(f float64) { r.length *= f }
-
-func (r *almaFit) StateNumbers() []*float64 { return []*float64{&r.length} }
 
 // Score is Learner.Score.
 func (a *ALMA[T]) Score(b *engine.Block[T], dst []float64) error {

@@ -236,7 +236,12 @@ func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOp
 	if err := run.Resume(c.Cut); err != nil {
 		return learner.FitResult{}, err
 	}
-	run.Begin(&crammaFit{cfg: &c.cfg, rate: c.eta / R, R: R, t: c.UpdateCount}, c.scale == 0)
+	run.Begin(&margin.LengthRule{Rate: c.eta / R, Updates: c.UpdateCount, // u = a/|a|
+		Factors: func(t int64, thresholds, _ []float64) {
+			for i := range thresholds {
+				thresholds[i] = float64(c.cfg.threshold(float64(t+int64(i))) * R) // (7)
+			}
+		}}, c.scale == 0)
 	before := c.UpdateCount
 	return run.Run(ctx, func(res *learner.FitResult) {
 		c.Cut = run.Cut
@@ -245,27 +250,6 @@ func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOp
 		res.Counter = c.UpdateCount + 1
 	})
 }
-
-// crammaFit is the marginRule of CRAMMA: u = a/|a|.
-type crammaFit struct {
-	cfg     *CRAMMAConfig
-	rate, R float64 // eta_eff/R
-	t       int64   // updates so far + 1, after next
-}
-
-func (r *crammaFit) AfterUpdate(norm2 float64) (threshold, step float64) {
-	r.t++
-	return r.AtLength(norm2)
-}
-
-func (r *crammaFit) AtLength(norm2 float64) (threshold, step float64) {
-	a := math.Sqrt(norm2)
-	return float64(r.cfg.threshold(float64(r.t)) * r.R * a), float64(r.rate * a)
-}
-
-func (r *crammaFit) Rescale(float64) {}
-
-func (r *crammaFit) StateNumbers() []*float64 { return nil }
 
 // Score is Learner.Score.
 func (c *CRAMMA[T]) Score(b *engine.Block[T], dst []float64) error {

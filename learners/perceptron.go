@@ -128,7 +128,7 @@ func (c *PerceptronConfig) Memory(x learner.Extent) learner.Footprint {
 		return onlineMemory(x, c.Budget)
 	}
 	f := primal.LinearFootprint(x, 0)
-	margin.AddCycle(&f, x)
+	margin.AddFixedCycle(&f, x)
 	return f
 }
 

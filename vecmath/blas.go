@@ -152,6 +152,22 @@ func GemvT[T Float](y []T, beta, alpha T, a []T, stride int, x []T) {
 	addRows(data(y), len(y), data(a), stride, data(x), len(x), alpha)
 }
 
+// AddRowsAt adds rows of a matrix to y, those whose numbers at lists, in its order: row r is
+// a[r*stride:][:len(y)], and it is added as by [Axpy] with alpha*x[r], rounded. a has len(x) rows.
+// y must overlap neither a nor x.
+func AddRowsAt[T Float](y []T, alpha T, a []T, stride int, x []T, at []int32) {
+	if len(y) == 0 || len(at) == 0 {
+		return
+	}
+	checkRowsDot(len(x), a, stride, len(y))
+	checkIndices(at, len(x))
+	if race {
+		raceRead(x)
+		raceWrite(y)
+	}
+	addRowsAt(data(y), len(y), data(a), stride, data(x), data(at), len(at), alpha)
+}
+
 // scaleOrClear makes y beta*y, without reading it where beta is 0.
 func scaleOrClear[T Float](y []T, beta T) {
 	switch beta {
@@ -169,6 +185,14 @@ func addRowsByRow[T Float](y *T, n int, rows *T, stride int, x *T, nrows int, al
 	for _, v := range unsafe.Slice(x, nrows) {
 		axpy(y, T(alpha*v), (*T)(at), n, n)
 		at = unsafe.Add(at, stride*int(unsafe.Sizeof(alpha)))
+	}
+}
+
+// addRowsAtByRow is addRowsAt by an axpy a row.
+func addRowsAtByRow[T Float](y *T, n int, rows *T, stride int, x *T, list *int32, nlist int,
+	alpha T) {
+	for _, r := range unsafe.Slice(list, nlist) {
+		axpy(y, T(alpha**at(x, int(r))), at(rows, int(r)*stride), n, n)
 	}
 }
 

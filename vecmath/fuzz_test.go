@@ -14,7 +14,8 @@ import (
 func FuzzDense(f *testing.F) {
 	fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot rowsDotAt rowsDotLines "+
 		"dotMixedLines rowsDotAtEach symRankOneMul symMul dotMixed rowsDotMixed axpyMixed "+
-		"dotAxpyMixed exp sinCos addScaledNext countStepLE nextLE")
+		"dotAxpyMixed exp sinCos addScaledNext fixedSteps lengthSteps "+
+		"countStepLE nextLE addRowsAt")
 }
 func FuzzSparse(f *testing.F) {
 	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed "+

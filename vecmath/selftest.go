@@ -109,6 +109,9 @@ func kernelTable[T Float]() []kernel[T] {
 		{"rowsDotAt", makeRowsAt[T], func(o *operands[T]) {
 			RowsDotAt(o.z, o.y, o.n, o.idx, o.x)
 		}},
+		{"addRowsAt", makeRowsAt[T], func(o *operands[T]) {
+			AddRowsAt(o.x, 0.75, o.y, o.n, o.z, o.idx)
+		}},
 		{"rowsDotLines", makeRowsLines[T], func(o *operands[T]) {
 			var l Lines
 			l.List(o.words[0], len(o.x)*int(unsafe.Sizeof(T(0))))
@@ -223,6 +226,21 @@ func kernelTable[T Float]() []kernel[T] {
 		table = append(table,
 			kernel[T]{"addScaledNext", makeNext[T], func(o *operands[T]) {
 				o.sum = T(AddScaledNext(as64(o.y), float64(o.a), as64(o.x), o.n, float64(o.t)))
+			}},
+			kernel[T]{"fixedSteps", makeSteps[T], func(o *operands[T]) {
+				o.done, o.peak = FixedSteps(as64(o.y), as64(o.x), o.stride, float64(o.a),
+					float64(o.t), o.da, o.n, o.int32s)
+			}},
+			kernel[T]{"lengthSteps", makeSteps[T], func(o *operands[T]) {
+				n := len(o.y)
+				r := LengthSteps{Norm2: math.Abs(o.da), Step: float64(o.a), Rate: float64(o.t),
+					Longest: 1, Least: 0x1p-24, Most: 0x1p512, Alpha: o.d[:n], AlphaLow: o.d[n:],
+					Thresholds: as64(o.z[:len(o.z)-1])}
+				if o.used > 0 {
+					r.Divisors = as64(o.z[1:])
+				}
+				o.done, o.peak, _ = r.Run(as64(o.y), as64(o.x), o.stride, as64(o.x), o.n)
+				o.d = append(o.d, r.Norm2, r.Step, r.Threshold, r.Longest, float64(r.Wraps))
 			}},
 			kernel[T]{"countStepLE", makeNext[T], func(o *operands[T]) {
 				o.sum = T(CountStepLE(as64(o.y), float64(o.a), as64(o.x)))
@@ -345,6 +363,20 @@ func makeAngles[T Float](g *generator[T], n int) *operands[T] {
 func makeNext[T Float](g *generator[T], n int) *operands[T] {
 	return &operands[T]{x: g.floats(n), y: g.floats(n), a: g.float(), t: g.float(),
 		n: g.rng.IntN(n + 1)}
+}
+
+// makeSteps: scores, rows, and room for some updates; n is the first one's index.
+func makeSteps[T Float](g *generator[T], n int) *operands[T] {
+	n = 1 + n%70
+	o := &operands[T]{y: g.floats(n), stride: n + n%5, n: g.rng.IntN(n), a: g.float(), t: g.float(),
+		da: float64(g.float()), used: g.rng.IntN(2)}
+	o.x = g.floats((n-1)*o.stride + n)
+	most := 1 + g.rng.IntN(9)
+	o.int32s, o.z, o.d = take[int32](g.place, most), g.floats(most+1), take[float64](g.place, 2*n)
+	for i := range o.d {
+		o.d[i] = float64(g.float())
+	}
+	return o
 }
 
 func makeRows[T Float](g *generator[T], n int) *operands[T] {

@@ -1,4 +1,5 @@
 #include "textflag.h"
+#include "addscalednext_amd64.h"
 
 // Score-space kernels, AVX2 and AVX-512. The contract is in step.go. Go writes the operands of a
 // comparison so that VCMPPD $2, b, a, d is a <= b, false for NaN.
@@ -12,166 +13,17 @@
 // elements from `from` on
 //	R9 what was found   Y0 e and Y1 thr in all lanes
 
-// NEXTSTART sets the rest, from the arguments.
-#define NEXTSTART \
-	XORL    R8, R8; \
-	CMPQ    R12, DX; \
-	CMOVQEQ R8, R12; \
-	MOVQ    R12, BX; \
-	MOVQ    R12, CX; \
-	MOVQ    DX, R10; \
-	MOVQ    $-1, R11; \
-	MOVQ    $-1, R9
-
 // func addScaledNextAVX2(s *float64, e float64, row *float64, n, from int, thr float64) int
 TEXT ·addScaledNextAVX2(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), DI
 	MOVQ         row+16(FP), SI
 	MOVQ         n+24(FP), DX
 	MOVQ         from+32(FP), R12
-	NEXTSTART
 	VBROADCASTSD e+8(FP), Y0
 	VBROADCASTSD thr+40(FP), Y1
-	ANDQ         $-4, BX
-	ANDQ         $3, CX
-	SHLXQ        CX, R11, R11
-
-look16:
-	CMPQ        BX, R10
-	JGE         turn
-	LEAQ        16(BX), AX
-	CMPQ        AX, DX
-	JGT         look4
-	VMOVUPD     0(DI)(BX*8), Y2
-	VMOVUPD     32(DI)(BX*8), Y3
-	VMOVUPD     64(DI)(BX*8), Y4
-	VMOVUPD     96(DI)(BX*8), Y5
-	VFMADD231PD 0(SI)(BX*8), Y0, Y2
-	VFMADD231PD 32(SI)(BX*8), Y0, Y3
-	VFMADD231PD 64(SI)(BX*8), Y0, Y4
-	VFMADD231PD 96(SI)(BX*8), Y0, Y5
-	VCMPPD      $2, Y1, Y2, Y2
-	VCMPPD      $2, Y1, Y3, Y3
-	VCMPPD      $2, Y1, Y4, Y4
-	VCMPPD      $2, Y1, Y5, Y5
-	VMOVMSKPD   Y2, AX
-	VMOVMSKPD   Y3, CX
-	VMOVMSKPD   Y4, R13
-	VMOVMSKPD   Y5, R14
-	SHLL        $4, CX
-	SHLL        $8, R13
-	SHLL        $12, R14
-	ORL         CX, AX
-	ORL         R14, R13
-	ORL         R13, AX
-	ANDQ        R11, AX
-	JNE         found
-	ADDQ        $16, BX
-	MOVQ        $-1, R11
-	JMP         look16
-
-look4:
-	CMPQ        BX, R10
-	JGE         turn
-	LEAQ        4(BX), AX
-	CMPQ        AX, DX
-	JGT         look1
-	VMOVUPD     (DI)(BX*8), Y2
-	VFMADD231PD (SI)(BX*8), Y0, Y2
-	VCMPPD      $2, Y1, Y2, Y2
-	VMOVMSKPD   Y2, AX
-	ANDQ        R11, AX
-	JNE         found
-	ADDQ        $4, BX
-	MOVQ        $-1, R11
-	JMP         look4
-
-look1:
-	CMPQ        BX, R10
-	JGE         turn
-	VMOVSD      (DI)(BX*8), X2
-	VFMADD231SD (SI)(BX*8), X0, X2
-	VCMPSD      $2, X1, X2, X2
-	VMOVMSKPD   X2, AX
-	ANDQ        R11, AX
-	ANDL        $1, AX
-	JNE         found
-	INCQ        BX
-	SARQ        $1, R11
-	JMP         look1
-
-turn:
-	TESTQ R8, R8
-	JNE   add
-	MOVQ  R12, R10
-	INCL  R8
-	XORL  BX, BX
-	MOVQ  $-1, R11
-	JMP   look16
-
-found:
-	TZCNTQ AX, R9
-	ADDQ   BX, R9
-
-add:
-	XORL BX, BX
-	SUBQ $32, DX
-	JLT  fours
-
-block:
-	VMOVUPD     0(DI)(BX*8), Y2
-	VMOVUPD     32(DI)(BX*8), Y3
-	VMOVUPD     64(DI)(BX*8), Y4
-	VMOVUPD     96(DI)(BX*8), Y5
-	VMOVUPD     128(DI)(BX*8), Y6
-	VMOVUPD     160(DI)(BX*8), Y7
-	VMOVUPD     192(DI)(BX*8), Y8
-	VMOVUPD     224(DI)(BX*8), Y9
-	VFMADD231PD 0(SI)(BX*8), Y0, Y2
-	VFMADD231PD 32(SI)(BX*8), Y0, Y3
-	VFMADD231PD 64(SI)(BX*8), Y0, Y4
-	VFMADD231PD 96(SI)(BX*8), Y0, Y5
-	VFMADD231PD 128(SI)(BX*8), Y0, Y6
-	VFMADD231PD 160(SI)(BX*8), Y0, Y7
-	VFMADD231PD 192(SI)(BX*8), Y0, Y8
-	VFMADD231PD 224(SI)(BX*8), Y0, Y9
-	VMOVUPD     Y2, 0(DI)(BX*8)
-	VMOVUPD     Y3, 32(DI)(BX*8)
-	VMOVUPD     Y4, 64(DI)(BX*8)
-	VMOVUPD     Y5, 96(DI)(BX*8)
-	VMOVUPD     Y6, 128(DI)(BX*8)
-	VMOVUPD     Y7, 160(DI)(BX*8)
-	VMOVUPD     Y8, 192(DI)(BX*8)
-	VMOVUPD     Y9, 224(DI)(BX*8)
-	ADDQ        $32, BX
-	SUBQ        $32, DX
-	JGE         block
-
-fours:
-	ADDQ $(32-4), DX
-	JLT  ones
-
-four:
-	VMOVUPD     (DI)(BX*8), Y2
-	VFMADD231PD (SI)(BX*8), Y0, Y2
-	VMOVUPD     Y2, (DI)(BX*8)
-	ADDQ        $4, BX
-	SUBQ        $4, DX
-	JGE         four
-
-ones:
-	ADDQ $4, DX
-	JEQ  done
-
-one:
-	VMOVSD      (DI)(BX*8), X2
-	VFMADD231SD (SI)(BX*8), X0, X2
-	VMOVSD      X2, (DI)(BX*8)
-	INCQ        BX
-	DECQ        DX
-	JNE         one
-
-done:
+#define NEAR Y1
+#include "addscalednext_avx2.h"
+#undef NEAR
 	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
@@ -263,125 +115,17 @@ found:
 	RET
 
 // func addScaledNextAVX512(s *float64, e float64, row *float64, n, from int, thr float64) int
-//
-// Masked loads and stores do not fault.
 TEXT ·addScaledNextAVX512(SB), NOSPLIT, $0-56
 	MOVQ         s+0(FP), DI
 	MOVQ         row+16(FP), SI
 	MOVQ         n+24(FP), DX
 	MOVQ         from+32(FP), R12
-	NEXTSTART
+	TAILOF
 	VBROADCASTSD e+8(FP), Z0
 	VBROADCASTSD thr+40(FP), Z1
-	ANDQ         $-8, BX
-	ANDQ         $7, CX
-	SHLXQ        CX, R11, R11
-	MOVQ         DX, CX
-	ANDQ         $7, CX
-	MOVL         $-1, AX
-	BZHIL        CX, AX, AX
-	KMOVW        AX, K3          // the last elements, fewer than 8
-
-look16:
-	CMPQ        BX, R10
-	JGE         turn
-	LEAQ        16(BX), AX
-	CMPQ        AX, DX
-	JGT         look8
-	VMOVUPD     0(DI)(BX*8), Z2
-	VMOVUPD     64(DI)(BX*8), Z3
-	VFMADD231PD 0(SI)(BX*8), Z0, Z2
-	VFMADD231PD 64(SI)(BX*8), Z0, Z3
-	VCMPPD      $0x12, Z1, Z2, K1
-	VCMPPD      $0x12, Z1, Z3, K2
-	KUNPCKBW    K1, K2, K1              // K2 above K1
-	KMOVW       K1, AX
-	ANDQ        R11, AX
-	JNE         found
-	ADDQ        $16, BX
-	MOVQ        $-1, R11
-	JMP         look16
-
-look8:
-	CMPQ        BX, R10
-	JGE         turn
-	LEAQ        8(BX), AX
-	CMPQ        AX, DX
-	JGT         look
-	VMOVUPD     (DI)(BX*8), Z2
-	VFMADD231PD (SI)(BX*8), Z0, Z2
-	VCMPPD      $0x12, Z1, Z2, K1
-	KMOVW       K1, AX
-	ANDQ        R11, AX
-	JNE         found
-	ADDQ        $8, BX
-	MOVQ        $-1, R11
-
-look:
-	CMPQ        BX, R10
-	JGE         turn
-	VMOVUPD.Z   (DI)(BX*8), K3, Z2
-	VFMADD231PD (SI)(BX*8), Z0, K3, Z2
-	VCMPPD      $0x12, Z1, Z2, K3, K1
-	KMOVW       K1, AX
-	ANDQ        R11, AX
-	JNE         found
-
-turn:
-	TESTQ R8, R8
-	JNE   add
-	MOVQ  R12, R10
-	INCL  R8
-	XORL  BX, BX
-	MOVQ  $-1, R11
-	JMP   look16
-
-found:
-	TZCNTQ AX, R9
-	ADDQ   BX, R9
-
-add:
-	XORL BX, BX
-	SUBQ $32, DX
-	JLT  eights
-
-block:
-	VMOVUPD     0(DI)(BX*8), Z2
-	VMOVUPD     64(DI)(BX*8), Z3
-	VMOVUPD     128(DI)(BX*8), Z4
-	VMOVUPD     192(DI)(BX*8), Z5
-	VFMADD231PD 0(SI)(BX*8), Z0, Z2
-	VFMADD231PD 64(SI)(BX*8), Z0, Z3
-	VFMADD231PD 128(SI)(BX*8), Z0, Z4
-	VFMADD231PD 192(SI)(BX*8), Z0, Z5
-	VMOVUPD     Z2, 0(DI)(BX*8)
-	VMOVUPD     Z3, 64(DI)(BX*8)
-	VMOVUPD     Z4, 128(DI)(BX*8)
-	VMOVUPD     Z5, 192(DI)(BX*8)
-	ADDQ        $32, BX
-	SUBQ        $32, DX
-	JGE         block
-
-eights:
-	ADDQ $(32-8), DX
-	JLT  rest
-
-eight:
-	VMOVUPD     (DI)(BX*8), Z2
-	VFMADD231PD (SI)(BX*8), Z0, Z2
-	VMOVUPD     Z2, (DI)(BX*8)
-	ADDQ        $8, BX
-	SUBQ        $8, DX
-	JGE         eight
-
-rest:
-	ADDQ        $8, DX
-	JEQ         done
-	VMOVUPD.Z   (DI)(BX*8), K3, Z2
-	VFMADD231PD (SI)(BX*8), Z0, K3, Z2
-	VMOVUPD     Z2, K3, (DI)(BX*8)
-
-done:
+#define NEAR Z1
+#include "addscalednext_avx512.h"
+#undef NEAR
 	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET

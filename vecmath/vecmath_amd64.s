@@ -213,6 +213,26 @@ TEXT ·addRowsAVX2F32(SB), NOSPLIT, $0-52
 	VZEROUPPER
 	RET
 
+// func addRowsAtAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32, nlist int,
+//	alpha float32)
+TEXT ·addRowsAtAVX2F32(SB), NOSPLIT, $0-60
+	MOVQ y+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ rows+16(FP), R10
+	MOVQ stride+24(FP), R9
+	SHLQ $LOGSZ, R9
+	MOVQ x+32(FP), R11
+	MOVQ list+40(FP), R13
+	MOVQ nlist+48(FP), DX
+	LEAQ (R13)(DX*4), R13
+	NEGQ DX
+	VBROADCASTSS alpha+56(FP), Y15
+#define LISTED
+#include "addrows_avx2.h"
+#undef LISTED
+	VZEROUPPER
+	RET
+
 // func axpyAVX2F32(y *float32, a float32, x *float32, n int)
 TEXT ·axpyAVX2F32(SB), NOSPLIT, $0-32
 	MOVQ         y+0(FP), DI
@@ -595,6 +615,26 @@ TEXT ·addRowsAVX2F64(SB), NOSPLIT, $0-56
 	NEGQ DX
 	VBROADCASTSD alpha+48(FP), Y15
 #include "addrows_avx2.h"
+	VZEROUPPER
+	RET
+
+// func addRowsAtAVX2F64(y *float64, n int, rows *float64, stride int, x *float64, list *int32, nlist int,
+//	alpha float64)
+TEXT ·addRowsAtAVX2F64(SB), NOSPLIT, $0-64
+	MOVQ y+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ rows+16(FP), R10
+	MOVQ stride+24(FP), R9
+	SHLQ $LOGSZ, R9
+	MOVQ x+32(FP), R11
+	MOVQ list+40(FP), R13
+	MOVQ nlist+48(FP), DX
+	LEAQ (R13)(DX*4), R13
+	NEGQ DX
+	VBROADCASTSD alpha+56(FP), Y15
+#define LISTED
+#include "addrows_avx2.h"
+#undef LISTED
 	VZEROUPPER
 	RET
 

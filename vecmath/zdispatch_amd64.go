@@ -575,6 +575,26 @@ func mixCounters(x *uint64, n, words int, first, example, word uint64) {
 	mixCountersGeneric(unsafe.Slice(x, n), words, first, example, word)
 }
 
+func addRowsAt[T Float](y *T, n int, rows *T, stride int, x *T, list *int32, nlist int, alpha T) {
+	switch active {
+	case AVX512:
+		if is32[T]() {
+			addRowsAtAVX512F32(f32(y), n, f32(rows), stride, f32(x), list, nlist, float32(alpha))
+		} else {
+			addRowsAtAVX512F64(f64(y), n, f64(rows), stride, f64(x), list, nlist, float64(alpha))
+		}
+		return
+	case AVX2:
+		if is32[T]() {
+			addRowsAtAVX2F32(f32(y), n, f32(rows), stride, f32(x), list, nlist, float32(alpha))
+		} else {
+			addRowsAtAVX2F64(f64(y), n, f64(rows), stride, f64(x), list, nlist, float64(alpha))
+		}
+		return
+	}
+	addRowsAtByRow(y, n, rows, stride, x, list, nlist, alpha)
+}
+
 //go:nosplit
 func widenBytes[T Float](dst *T, src *uint8, n int, hi, lo T) {
 	switch active {
@@ -667,6 +687,26 @@ func addScaledNext(s *float64, e float64, row *float64, n, from int, thr float64
 		return addScaledNextAVX2(s, e, row, n, from, thr)
 	}
 	return addScaledNextGeneric(unsafe.Slice(s, n), e, unsafe.Slice(row, n), from, thr)
+}
+
+func fixedSteps(s *float64, n int, rows *float64, stride int, e, thr, sure float64, k int, picked *int32, most int) (count, next int) {
+	switch active {
+	case AVX512:
+		return fixedStepsAVX512(s, n, rows, stride, e, thr, sure, k, picked, most)
+	case AVX2:
+		return fixedStepsAVX2(s, n, rows, stride, e, thr, sure, k, picked, most)
+	}
+	return fixedStepsPlain(s, n, rows, stride, e, thr, sure, k, picked, most)
+}
+
+func lengthSteps(s *float64, n int, rows *float64, stride int, squares *float64, run *float64, k int) (count, next int) {
+	switch active {
+	case AVX512:
+		return lengthStepsAVX512(s, n, rows, stride, squares, run, k)
+	case AVX2:
+		return lengthStepsAVX2(s, n, rows, stride, squares, run, k)
+	}
+	return lengthStepsPlain(s, n, rows, stride, squares, run, k)
 }
 
 //go:nosplit

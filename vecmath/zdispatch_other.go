@@ -190,6 +190,10 @@ func byteRowsDot(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int) {
 	byteRowsDotGeneric(dst, rows, nrows, stride, x, n)
 }
 
+func addRowsAt[T Float](y *T, n int, rows *T, stride int, x *T, list *int32, nlist int, alpha T) {
+	addRowsAtByRow(y, n, rows, stride, x, list, nlist, alpha)
+}
+
 func widenBytes[T Float](dst *T, src *uint8, n int, hi, lo T) {
 	widenBytesGeneric(unsafe.Slice(dst, n), unsafe.Slice(src, n), hi, lo)
 }
@@ -220,6 +224,14 @@ func sinCos[T Float](sin, cos, x *T, n int, scale float64) {
 
 func addScaledNext(s *float64, e float64, row *float64, n, from int, thr float64) int {
 	return addScaledNextGeneric(unsafe.Slice(s, n), e, unsafe.Slice(row, n), from, thr)
+}
+
+func fixedSteps(s *float64, n int, rows *float64, stride int, e, thr, sure float64, k int, picked *int32, most int) (count, next int) {
+	return fixedStepsPlain(s, n, rows, stride, e, thr, sure, k, picked, most)
+}
+
+func lengthSteps(s *float64, n int, rows *float64, stride int, squares *float64, run *float64, k int) (count, next int) {
+	return lengthStepsPlain(s, n, rows, stride, squares, run, k)
 }
 
 func nextLE(s *float64, n, from int, thr float64) int {

@@ -344,6 +344,20 @@ func byteRowsDotAVX2(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int
 //go:noescape
 func byteRowsDotVNNI(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int)
 
+// addRowsAt wants nlist of at least 1.
+//
+//go:noescape
+func addRowsAtAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32, nlist int, alpha float32)
+
+//go:noescape
+func addRowsAtAVX512F64(y *float64, n int, rows *float64, stride int, x *float64, list *int32, nlist int, alpha float64)
+
+//go:noescape
+func addRowsAtAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32, nlist int, alpha float32)
+
+//go:noescape
+func addRowsAtAVX2F64(y *float64, n int, rows *float64, stride int, x *float64, list *int32, nlist int, alpha float64)
+
 // widenBytes wants n to be a multiple of 16, and at least that.
 //
 //go:noescape
@@ -414,6 +428,22 @@ func addScaledNextAVX512(s *float64, e float64, row *float64, n, from int, thr f
 
 //go:noescape
 func addScaledNextAVX2(s *float64, e float64, row *float64, n, from int, thr float64) int
+
+// fixedSteps wants k to be below n, and most to be at least 1.
+//
+//go:noescape
+func fixedStepsAVX512(s *float64, n int, rows *float64, stride int, e, thr, sure float64, k int, picked *int32, most int) (count, next int)
+
+//go:noescape
+func fixedStepsAVX2(s *float64, n int, rows *float64, stride int, e, thr, sure float64, k int, picked *int32, most int) (count, next int)
+
+// lengthSteps wants k to be below n, and one update to make at least.
+//
+//go:noescape
+func lengthStepsAVX512(s *float64, n int, rows *float64, stride int, squares, run *float64, k int) (count, next int)
+
+//go:noescape
+func lengthStepsAVX2(s *float64, n int, rows *float64, stride int, squares, run *float64, k int) (count, next int)
 
 // nextLE wants from to be at most n.
 //

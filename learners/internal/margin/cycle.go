@@ -13,23 +13,6 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// marginRule is what the batch margin learners differ in, once the weights a are never normalised:
-// their length stands in threshold and step instead. Both are in units of a and of the examples as
-// given.
-type marginRule interface {
-	// AfterUpdate is called before the first and after every update. It returns, for |a|^2 = norm2,
-	// the threshold of y a.x, at or under which an example is added to a, and the step by which it
-	// will be.
-	AfterUpdate(norm2 float64) (threshold, step float64)
-	// AtLength is AfterUpdate for another |a|^2 after the same update.
-	AtLength(norm2 float64) (threshold, step float64)
-	// Rescale is called when a was multiplied by f, a power of two.
-	Rescale(f float64)
-	// StateNumbers are what Rescale and AfterUpdate change, other than by the number of updates:
-	// they become part of a cut.
-	StateNumbers() []*float64
-}
-
 // cycle passes over examples in their order, again and again, until a pass makes no update: the
 // batch form of perceptron, ALMA (p = 2) and CRAMMA, as in the CRAMMA paper (P. Tsampouka, J.
 // Shawe-Taylor, ECML 2006), whose equation numbers stand here. With the weights a, never
@@ -55,6 +38,8 @@ type cycle[T learner.Float] struct {
 	rule  marginRule
 	ridge ridge
 
+	lengths *LengthRule // the rule, where it is one
+
 	start []float64 // a before the first example was added; nil is 0
 	// one a feature; aLow is the rounding errors' part. In score space as of the last refresh, but
 	// for a fixed rule
@@ -75,6 +60,11 @@ type cycle[T learner.Float] struct {
 	gram   []float64 // y_i y_j x_i.x_j, and Delta^2 on the diagonal; nil: none
 	stride int       // of its rows, each at a multiple of 64 bytes
 	square []float64 // its diagonal once more: an update waits for L1 then, not for L2
+	turn   turn
+
+	// Of a fixed rule in score space: dense examples as rows in float64, and labels; nil: none
+	x, y    []float64
+	xStride int
 
 	updates, epochs int64 // of this run and all that it goes on from
 	from            int   // next example to look at
@@ -232,6 +222,7 @@ func (c *cycle[T]) BeginFixed(rule *FixedMargin, cut *learner.State) error {
 		// and weights around 1 and 100 of them, it is some 2^-51 2^18 100 (1 + 2^18) = 3e-3, so
 		// that few scores lie within
 		c.o.Refresh = min(c.o.Refresh, mostUpdates)
+		c.rows()
 	}
 	if c.o.Delta == 0 {
 		c.alpha, c.alphaLow = nil, nil // the weights are carried, and all steps are equal
@@ -239,13 +230,39 @@ func (c *cycle[T]) BeginFixed(rule *FixedMargin, cut *learner.State) error {
 	if err := c.Resume(cut); err != nil {
 		return err
 	}
-	c.Begin(rule, false)
+	c.begin(rule, false)
 	return nil
+}
+
+// rows sets x and y, where the examples are dense and no more numbers than the Gram matrix has: to
+// add many of them to the weights takes a third of the time then.
+func (c *cycle[T]) rows() {
+	m, b := len(c.s), c.b
+	if !b.Dense() || b.Dim > m {
+		return
+	}
+	if b, ok := any(b).(*engine.Block[float64]); ok {
+		c.x, c.y, c.xStride = b.X, b.Y, b.Stride
+		return
+	}
+	c.x, c.y, c.xStride = make([]float64, m*b.Dim), make([]float64, m), b.Dim
+	for k := range m {
+		c.y[k] = float64(b.Y[k])
+		for j, v := range b.Row(k) {
+			c.x[k*b.Dim+j] = float64(v)
+		}
+	}
 }
 
 // Begin adds the first example once if that is how the algorithm starts, and takes the
 // rule's first threshold.
-func (c *cycle[T]) Begin(rule marginRule, first bool) {
+func (c *cycle[T]) Begin(rule *LengthRule, first bool) {
+	c.lengths = rule
+	c.begin(rule, first)
+}
+
+// begin is Begin with any rule.
+func (c *cycle[T]) begin(rule marginRule, first bool) {
 	c.rule = rule
 	if c.resumed != nil {
 		c.restore()
@@ -268,9 +285,13 @@ func (c *cycle[T]) add(k int, step float64) {
 		c.addAlpha(k, step)
 	}
 	c.sum += step // for bound, where there is no alpha
-	if !c.carry {
-		return
+	if c.carry {
+		c.addWeights(k, step)
 	}
+}
+
+// addWeights adds step times y_k x_k to a.
+func (c *cycle[T]) addWeights(k int, step float64) {
 	if idx, val := c.b.Example(k); idx == nil {
 		vecmath.AxpyMixed(c.a[:len(val)], step*float64(c.b.Y[k]), val)
 	} else {
@@ -568,41 +589,56 @@ func (c *cycle[T]) hopeless() bool {
 
 // runScores makes up to limit updates, or those until ctx is seen to have ended, and stands at the
 // next example that wants one, or reports that there is none: the rest of this pass and the whole
-// next one would make no update. Examples
-// above the threshold cost a comparison each, in vectors, and the update of the scores looks for
-// the next violator while it is at it.
+// next one would make no update. Examples above the threshold cost a comparison each, in vectors,
+// and the update of the scores looks for the next violator while it is at it.
 func (c *cycle[T]) runScores(ctx context.Context, limit int64) (none bool) {
 	m, s := len(c.s), c.s
 	looker := looker{ctx: ctx}
-	from := c.from
-	for k := vecmath.NextLE(s, from, c.threshold); ; limit-- {
-		if k < 0 {
-			c.from = from
+	r := &c.turn.LengthSteps
+	for k, work := vecmath.NextLE(s, c.from, c.threshold), 0; ; {
+		if !c.next(k) {
 			return true
 		}
-		if k < from {
-			c.epochs++ // found behind the end of the pass
-		}
-		if limit == 0 || looker.ended(m) {
-			c.from = k
+		if limit == 0 || looker.ended(work) {
 			return false
 		}
-		g := c.gram[k*c.stride : k*c.stride+m]
-		step, before := c.step, c.norm2
+		c.turn.begin(c.lengths, limit)
+		r.Norm2, r.Step, r.Threshold = c.norm2, c.step, c.threshold
+		r.Alpha, r.AlphaLow = c.alpha, c.alphaLow
 		// |a + step y|^2 = |a|^2 + step (2 a.y + step |y|^2)
-		c.norm2 += float64(step * (float64(2*s[k]) + float64(step*c.square[k])))
-		c.addAlpha(k, step)
-		c.updates++
-		c.threshold, c.step = c.rule.AfterUpdate(c.norm2)
-		if from = k + 1; from == m {
-			from = 0
-			c.epochs++
-		}
-		k = vecmath.AddScaledNext(s, step, g, from, c.threshold)
-		if !(c.norm2 > cancelled*before && c.norm2 <= tooLong) {
+		n, next, within := r.Run(s, c.gram, c.stride, c.square, k)
+		c.norm2, c.step, c.threshold = r.Norm2, r.Step, r.Threshold
+		c.lengths.made(n, r.Longest)
+		c.went(n, r.Wraps, r.Last)
+		limit -= int64(n)
+		work = n * m
+		if k = next; !within {
 			c.repairLength()
-			k = vecmath.NextLE(s, from, c.threshold)
+			k = vecmath.NextLE(s, c.from, c.threshold)
 		}
+	}
+}
+
+// next goes to example k, the next update, or reports that there is none.
+func (c *cycle[T]) next(k int) bool {
+	if k < 0 {
+		return false
+	}
+	if k < c.from {
+		c.epochs++ // found behind the end of the pass
+	}
+	c.from = k
+	return true
+}
+
+// went counts n updates, each at the next example behind the one before, with so many passes begun
+// between them, and goes to the example behind the last.
+func (c *cycle[T]) went(n, passes, last int) {
+	c.updates += int64(n)
+	c.epochs += int64(passes)
+	if c.from = last + 1; c.from == len(c.s) {
+		c.from = 0
+		c.epochs++
 	}
 }
 
@@ -610,37 +646,56 @@ func (c *cycle[T]) runScores(ctx context.Context, limit int64) (none bool) {
 func (c *cycle[T]) runFixed(ctx context.Context, limit int64) (none bool) {
 	m, s := len(c.s), c.s
 	looker, mean := looker{ctx: ctx}, c.nonZeros()/len(c.s)+1
-	from := c.from
 	doubt := c.doubt()
 	// At most low is an update whatever the roundings, above high is none; between them the weights
 	// decide.
 	low, high := c.threshold-c.shift-doubt, c.threshold-c.shift+doubt
-	for k := vecmath.NextLE(s, from, high); ; limit-- {
-		work := m + mean // of this update
+	for k, work := vecmath.NextLE(s, c.from, high), 0; ; {
 		if k >= 0 && s[k] > low {
 			var scored int
-			k, scored = c.nextByWeights(k, from, low, high)
+			k, scored = c.nextByWeights(k, c.from, low, high)
 			work += scored * mean
 		}
-		if k < 0 {
-			c.from = from
+		if !c.next(k) {
 			return true
 		}
-		if k < from {
-			c.epochs++
-		}
 		if limit == 0 || looker.ended(work) {
-			c.from = k
 			return false
 		}
-		c.add(k, c.step)
-		c.updates++
-		g := c.gram[k*c.stride : k*c.stride+m]
-		if from = k + 1; from == m {
-			from = 0
-			c.epochs++
+		picked := c.turn.picked[:min(limit, mostSteps)]
+		n, next := vecmath.FixedSteps(s, c.gram, c.stride, c.step, high, low, k, picked)
+		c.addFixed(picked[:n])
+		c.went(n, wraps(picked[:n]), int(picked[n-1]))
+		limit -= int64(n)
+		k, work = next, n*(m+mean)
+	}
+}
+
+// wraps returns how often an index is not above the one before.
+func wraps(picked []int32) (n int) {
+	before := picked[0]
+	for _, k := range picked[1:] {
+		if k <= before {
+			n++
 		}
-		k = vecmath.AddScaledNext(s, c.step, g, from, high)
+		before = k
+	}
+	return n
+}
+
+// addFixed is add of all these examples, with the rule's one step.
+func (c *cycle[T]) addFixed(picked []int32) {
+	if c.alpha != nil {
+		for _, k := range picked {
+			c.addAlpha(int(k), c.step)
+		}
+	}
+	if c.x != nil {
+		vecmath.AddRowsAt(c.a[:c.b.Dim], c.step, c.x, c.xStride, c.y, picked)
+		return
+	}
+	for _, k := range picked {
+		c.addWeights(int(k), c.step)
 	}
 }
 
@@ -954,21 +1009,3 @@ func (c *cycle[T]) Weights(scale func(length float64) float64) []T {
 	}
 	return w
 }
-
-// FixedMargin is the marginRule of the perceptron: threshold b and step eta, whatever a is.
-type FixedMargin struct{ Margin, Eta float64 }
-
-// AfterUpdate is marginRule.AfterUpdate.
-func (r *FixedMargin) AfterUpdate(float64) (threshold, step float64) { return r.Margin, r.Eta }
-
-// AtLength is marginRule.AtLength.
-func (r *FixedMargin) AtLength(float64) (threshold, step float64) { return r.Margin, r.Eta }
-
-// Rescale keeps the margin that of a, and the step that of what is added to it.
-func (r *FixedMargin) Rescale(f float64) {
-	r.Margin *= f
-	r.Eta *= f
-}
-
-// StateNumbers are both, since Rescale changes them.
-func (r *FixedMargin) StateNumbers() []*float64 { return []*float64{&r.Margin, &r.Eta} }

@@ -15,9 +15,25 @@ func AddCycle(f *learner.Footprint, x learner.Extent) {
 	cut := learner.Times(learner.Plus(x.Examples, x.Features), 3*8)
 	f.Add("place to go on at", 1, cut)
 	f.Copies = learner.Plus(f.Copies, cut)
-	if gram := learner.Times(8, x.Examples, (x.Examples+7)&^7); gram <= x.GramBytes() {
+	if gram, made := gramBytes(x); made {
 		f.Add("inner products", learner.Times(x.Examples, x.Examples),
 			learner.Plus(gram, learner.Times(8, x.Examples))) // the diagonal is there twice
+	}
+}
+
+// gramBytes returns what a Gram matrix takes, and whether there is one.
+func gramBytes(x learner.Extent) (n int64, made bool) {
+	n = learner.Times(8, x.Examples, (x.Examples+7)&^7)
+	return n, n <= x.GramBytes()
+}
+
+// AddFixedCycle is AddCycle for a fixed rule.
+func AddFixedCycle(f *learner.Footprint, x learner.Extent) {
+	AddCycle(f, x)
+	if _, made := gramBytes(x); x.Whole && made && x.Dense && x.Elem == 4 &&
+		x.Features <= x.Examples {
+		n := learner.Times(x.Examples, x.Features+1)
+		f.Add("examples in float64", n, learner.Times(8, n))
 	}
 }
 

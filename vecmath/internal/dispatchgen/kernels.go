@@ -339,6 +339,14 @@ var kernels = []kernel{
 		stubs: "wants nrows of at least 1.",
 	},
 	{
+		name: "addRowsAt",
+		params: "y *T, n int, rows *T, stride int, x *T, list *int32, nlist int, " +
+			"alpha T",
+		plain: "addRowsAtByRow(y, n, rows, stride, x, list, nlist, alpha)",
+		forms: "AVX512 AVX2",
+		stubs: "wants nlist of at least 1.",
+	},
+	{
 		name: "widenBytes", params: "dst *T, src *uint8, n int, hi, lo T",
 		generic: "dst[n], src[n], hi, lo",
 		forms:   "AVX512 AVX2 NEON", nosplit: both,
@@ -387,6 +395,24 @@ var kernels = []kernel{
 		generic: "s[n], e, row[n], from, thr",
 		forms:   "AVX512 AVX2 NEON", nosplit: both,
 		stubs: "wants from to be at most n.",
+	},
+	{
+		name: "fixedSteps",
+		params: "s *float64, n int, rows *float64, stride int, e, thr, sure float64, k int, " +
+			"picked *int32, most int",
+		result: "(count, next int)",
+		plain:  "return fixedStepsPlain(s, n, rows, stride, e, thr, sure, k, picked, most)",
+		forms:  "AVX512 AVX2",
+		stubs:  "wants k to be below n, and most to be at least 1.",
+	},
+	{
+		name: "lengthSteps",
+		params: "s *float64, n int, rows *float64, stride int, squares *float64, " +
+			"run *float64, k int",
+		result: "(count, next int)",
+		plain:  "return lengthStepsPlain(s, n, rows, stride, squares, run, k)",
+		forms:  "AVX512 AVX2",
+		stubs:  "wants k to be below n, and one update to make at least.",
 	},
 	{
 		name: "nextLE", params: "s *float64, n, from int, thr float64", result: "int",
