@@ -62,7 +62,7 @@ type cycle[T learner.Float] struct {
 	square []float64 // its diagonal once more: an update waits for L1 then, not for L2
 	turn   turn
 
-	// Of a fixed rule in score space: dense examples as rows in float64, and labels; nil: none
+	// Of a fixed rule in score space: dense examples as rows of whole lines, and labels; nil: none
 	x, y    []float64
 	xStride int
 
@@ -241,15 +241,12 @@ func (c *cycle[T]) rows() {
 	if !b.Dense() || b.Dim > m {
 		return
 	}
-	if b, ok := any(b).(*engine.Block[float64]); ok {
-		c.x, c.y, c.xStride = b.X, b.Y, b.Stride
-		return
-	}
-	c.x, c.y, c.xStride = make([]float64, m*b.Dim), make([]float64, m), b.Dim
+	c.xStride = (b.Dim + 7) &^ 7
+	c.x, c.y = engine.Aligned[float64](m*c.xStride), make([]float64, m)
 	for k := range m {
 		c.y[k] = float64(b.Y[k])
 		for j, v := range b.Row(k) {
-			c.x[k*b.Dim+j] = float64(v)
+			c.x[k*c.xStride+j] = float64(v)
 		}
 	}
 }

@@ -30,9 +30,8 @@ func gramBytes(x learner.Extent) (n int64, made bool) {
 // AddFixedCycle is AddCycle for a fixed rule.
 func AddFixedCycle(f *learner.Footprint, x learner.Extent) {
 	AddCycle(f, x)
-	if _, made := gramBytes(x); x.Whole && made && x.Dense && x.Elem == 4 &&
-		x.Features <= x.Examples {
-		n := learner.Times(x.Examples, x.Features+1)
+	if _, made := gramBytes(x); x.Whole && made && x.Dense && x.Features <= x.Examples {
+		n := learner.Times(x.Examples, (x.Features+7)&^7+1) // with the labels
 		f.Add("examples in float64", n, learner.Times(8, n))
 	}
 }
