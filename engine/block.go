@@ -318,9 +318,9 @@ func allOnes[T Float](val []T) bool {
 // MarkOnes says that all values are 1: of a copy of examples of a block that has Ones.
 func (b *Block[T]) MarkOnes() { atomic.StoreUint32(&b.ones, onesOnly) }
 
-// Check verifies shapes, labels, weights, indices and values once; a block found good (and every
-// Slice taken of it after) is not looked at again, so a writer must not change it. Cost: one pass
-// over the non-zeros the first time.
+// Check verifies shapes, labels, weights, indices and values once, and finds out Ones; a block
+// found good (and every Slice taken of it after) is not looked at again, so a writer must not
+// change it. Cost: one pass over the non-zeros the first time.
 func (b *Block[T]) Check() error {
 	done := atomic.LoadUint32(&b.checked)
 	if done == allChecked {
@@ -333,6 +333,9 @@ func (b *Block[T]) Check() error {
 	}
 	if err := b.checkLabels(); err != nil {
 		return err
+	}
+	if !b.Dense() {
+		b.Ones()
 	}
 	atomic.StoreUint32(&b.checked, allChecked)
 	return nil

@@ -358,6 +358,13 @@ func TestBlockOnes(t *testing.T) {
 	if s := ones.Slice(1, 3); s.ones != onesOnly || !s.Ones() {
 		t.Error("a slice of ones is looked at again")
 	}
+	checked := b
+	if err := checked.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if s := checked.Slice(0, 2); s.ones != onesOnly {
+		t.Error("not known of a block that was checked")
+	}
 	ones.Reset()
 	if ones.ones != 0 {
 		t.Error("known after Reset")
