@@ -194,6 +194,13 @@ func (b *Bernoulli) Masks(mask []uint64, members int, example uint64) {
 	vecmath.DrawBits(mask, words, last, b.key.fin, step, b.first, b.turn)
 }
 
+// MasksFrom is Masks of so many members from 64*word on, such as those of a tile.
+func (b *Bernoulli) MasksFrom(mask []uint64, word, members int, example uint64) {
+	c := *b
+	c.from += word
+	c.Masks(mask, members, example)
+}
+
 // Draw returns the draw of one member: the bit that Mask gives it.
 func (b *Bernoulli) Draw(member int, example uint64) bool {
 	return b.word(1<<(uint(member)%64), member/64, example) != 0

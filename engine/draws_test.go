@@ -81,6 +81,11 @@ func TestFrom(t *testing.T) {
 				part, one := make([]uint64, n*examples), make([]uint64, n)
 				p := b.From(from)
 				p.Masks(part, members-64*from, first)
+				again := make([]uint64, len(part))
+				b.MasksFrom(again, from, members-64*from, first)
+				if !slices.Equal(again, part) {
+					t.Fatalf("tau %v: MasksFrom %d of %d members", tau, from, members)
+				}
 				for e := range examples {
 					p.Mask(one, members-64*from, first+uint64(e))
 					want := whole[e*words+from:][:n]

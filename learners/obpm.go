@@ -239,7 +239,7 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 		seen = engine.LaneRows(members, seen, x.Features, x.Elem, x.Growing)
 		n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/words))
 		work = laneWorkBytes(members, engine.WideTile, x.Elem)
-		work += 12*words*n + 6*(ensemble.RunNonZeros+x.Longest) + 33*ensemble.RunExamples
+		work += 20*words*n + 6*(ensemble.RunNonZeros+x.Longest) + 33*ensemble.RunExamples
 		partials = words * n
 	}
 	f.Add("members' weights", learner.Times(members, seen), held)

@@ -161,6 +161,16 @@ func (f givenMasks) Masks(mask []uint64, members int, example uint64) {
 	}
 }
 
+func (f givenMasks) MasksFrom(mask []uint64, word, members int, example uint64) {
+	of := (members + 63) / 64
+	all := make([]uint64, word+of)
+	for ; len(mask) > 0; mask = mask[of:] {
+		f(example, all)
+		copy(mask, all[word:])
+		example++
+	}
+}
+
 // TestOBPMGolden follows the published traces step by step, their draws given.
 func TestOBPMGolden(t *testing.T) {
 	for _, name := range []string{"obpm_sep", "obpm_overlap"} {

@@ -16,7 +16,7 @@ func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int) {
 	n := runRowBytes / max(1, b.Dim*int(unsafe.Sizeof(T(0)))) // rows that stay in L2
 	n = min(b.Len()-lo, max(n, runRowsMin), RunRows, max(1, RunPartials/len(r.work)))
 	r.take(b, lo, lo+n)
-	r.firstRow = 1 // none is looked up
+	r.firstRow, r.drawsApart = 1, false // none is looked up
 	r.decide()
 	if r.first != NoDraws {
 		r.Owner.dense.Grow(b.Dim)
@@ -57,6 +57,9 @@ const (
 func (r *MemberRun[T]) transpose() {
 	n := r.B.Len()
 	r.draw(0, n)
+	if r.first != NoDraws {
+		r.measure(0, n)
+	}
 	// The draws are [example][word of 64 members]. A member that goes over the run wants its own
 	// examples as the bits of a word: sees[m*groups + g], bit i, is b_{m,t} of example 64 g + i.
 	// The transpose goes by blocks of 64 x 64 bits.

@@ -9,6 +9,7 @@
 //	store.go      [Ensemble]: the members' weights, in lanes or dense rows, and their sum S
 //	run.go        [MemberRun]: a run of examples for all members, in parts on all cores
 //	pace.go       how far its parts are: what one prepares for all, and who follows them with S
+//	ahead.go      draws for the next run, by parts that wait for others
 //	sparse.go     a run on sparse examples: members in lanes, or lists of the few that see one
 //	dense.go      a run on dense examples: the members that see one together, or, where all of
 //	              them score it, member after member, each over all rows of the run
@@ -28,8 +29,9 @@
 //     ensembles share. To move them rounds nothing.
 //   - With additive members S is the sum of their weights but for roundings; it is never summed
 //     anew, so its bits are those of the updates in their order.
-//   - Parts write their own tile, or their own members' rows, and their own partial sums. What else
-//     changes while a run is on the pool is a piece's draws and rows, before any part goes through
-//     it, and S with what is reported, after all have: by one part at a time.
+//   - Parts write their own tile, or their own members' rows, their own draws and partial sums.
+//     What else changes while a run is on the pool is a piece's rows, and draws for all, before any
+//     part goes through it, and S with what is reported, after all have: by one part at a time; and
+//     draws for the next run, that this one doesn't read.
 //   - After warm-up nothing is allocated: a run uses the scratch of the one before.
 package ensemble

@@ -14,10 +14,11 @@ type Follower interface {
 }
 
 // pace is how far the parts of a run are. A run that goes to the pool is cut into pieces of
-// examples. Whoever comes to a piece first prepares it for all: draws and rows. Whoever is ahead
-// of the others takes the sum of the members through the pieces behind, so that neither is work for
-// one core while others wait. The rest of the fields of a run don't change while its parts are at
-// work, but for places that a part or a piece has of its own.
+// examples. Whoever comes to a piece first prepares it for all: rows, and draws where not each part
+// makes its own. Whoever is ahead of the others takes the sum of the members through the pieces
+// behind, and at the end draws for the next run, so that none of this is work for one core while
+// others wait. The rest of the fields of a run don't change while its parts are at work, but for
+// places that a part or a piece has of its own.
 type pace struct {
 	n      int // examples of the run, or before it was cut where features had no rows
 	size   int // examples of a piece but the last
@@ -27,6 +28,7 @@ type pace struct {
 	gone     [maxPieces]atomic.Int32 // parts that have gone through the piece
 	end      atomic.Int32            // pieces before the first feature without a row
 	inInt16  atomic.Int32            // examples before the first one that a tile had in T
+	begun    atomic.Int32            // parts, and a worker without members
 	followed atomic.Int32            // pieces
 	at       atomic.Bool             // a part is following
 }
@@ -34,14 +36,17 @@ type pace struct {
 const (
 	// A piece is some 5 us of work for a tile of a dozen non-zeros an example: long against taking
 	// turns, some 0.1 to 0.3 us, and to begin a kernel anew, and short against blocks of 256
-	// examples. OBPM on Adult, 80 epochs on two threads (N=200, tau=.3): 0.43, 0.40, 0.39 and 0.37
-	// s for 32, 64, 128 and 256; C. elegans (N=100, tau=.05), whose tiles differ by a third and
-	// whose rows are looked up besides, 40 epochs: 0.97, 0.97, 1.01 and 1.23. Intel Xeon (2 vCPUs),
-	// 2026-11-25.
+	// examples. OBPM on Adult on two threads (N=200, tau=.3) takes 115, 113 and 114 ns an example
+	// for 32, 64 and 128, with 16 as the last piece behind 64s as long as without; N=100 86, 82 and
+	// 81; 49 of 6125 features (N=100, tau=.05) 115, 109 and 109. Intel Xeon (2 vCPUs), 2026-11-26.
 	pieceExamples = 64
 	maxPieces     = RunExamples / pieceExamples
 
 	pieceNew, pieceTaken, pieceReady = 0, 1, 2
+
+	// staySpins is how many times in a row a part that has gone through the run looks for something
+	// to do until the others have, some 10 us together.
+	staySpins = 1_000
 
 	// prepareSpins is how many times in a row a part looks whether another one has prepared a
 	// piece, some 10 us together, before it gives way: it would often go on on the other's
@@ -62,8 +67,16 @@ func (p *pace) begin(n, size int) {
 	}
 	p.end.Store(int32(p.pieces))
 	p.inInt16.Store(int32(n))
+	p.begun.Store(0)
 	p.followed.Store(0)
 	p.at.Store(false) // it may have ended in a panic
+}
+
+// allReady is for a run of whose pieces nothing has to be prepared.
+func (p *pace) allReady() {
+	for c := range p.pieces {
+		p.state[c].Store(pieceReady)
+	}
 }
 
 // bounds are the first example of a piece and the one behind its last.
@@ -124,6 +137,39 @@ func (r *MemberRun[T]) follow(most int) (did bool) {
 		p.at.Store(false)
 	}
 	return did
+}
+
+// backlog reports whether part p, which is ahead of others behind piece c, should follow: S, and
+// what else is read and written behind the members, stays in the caches of who has the last part,
+// the smallest, as long as that one keeps up.
+func (r *MemberRun[T]) backlog(p, c int) bool {
+	next := int(r.pace.followed.Load()) + 1
+	return p == r.Parts-1 || next < c && int(r.pace.gone[next].Load()) == r.Parts
+}
+
+// over reports whether nothing is left to be done in the run.
+func (r *MemberRun[T]) over() bool {
+	p := &r.pace
+	end := p.end.Load()
+	return int(p.gone[end-1].Load()) == r.Parts && (r.then == nil || p.followed.Load() == end)
+}
+
+// stay is what part p does behind its last piece. As long as all other parts are in work on
+// processors of their own, it follows behind them, so that none of that is left when they are done,
+// and draws for the next run.
+func (r *MemberRun[T]) stay(p int) {
+	follows := r.follows(p)
+	some := r.pace.pieces > 1 && (follows || r.drawsApart)
+	for spins := 0; some && spins < staySpins && int(r.pace.begun.Load()) >= r.Parts &&
+		!r.over(); spins++ {
+		switch {
+		case p != r.Parts-1 && r.drawAhead(p), follows && r.follow(1), r.drawAhead(p):
+			spins = 0
+		}
+	}
+	if follows {
+		r.follow(r.pace.pieces)
+	}
 }
 
 // help is the part of a worker beyond those that have members: it prepares pieces ahead of them and

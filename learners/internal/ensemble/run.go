@@ -22,7 +22,9 @@ type MemberRun[T learner.Float] struct {
 
 	B              engine.Block[T] // the run's examples, a slice of the caller's block
 	none           []T             // zeros: labels of blocks that have none
-	mask           []uint64        // [example][word of 64 members], bit: b_{j,t} of Algorithm 2
+	mask           []uint64        // see maskOf, bit: b_{j,t} of Algorithm 2
+	drawsApart     bool            // sparse: each part draws for its own members
+	ahead          ahead           // who sees the examples of the run behind this one
 	sees           []uint64        // dense: [member][word of 64 examples], the transpose of mask
 	rows           []int32         // sparse: the lanes' row of each non-zero, from the run's first
 	firstRow       int             // sparse: the row of the lanes that row 0 of rows is
@@ -246,22 +248,43 @@ func (r *MemberRun[T]) Cost() int {
 	return (r.B.Ptr[n]-r.B.Ptr[0])*r.Owner.members/perLane + n*r.Parts*turn
 }
 
-// draw fills in who sees the examples lo to hi-1 of r.b, b_{j,t} of line 6 of Algorithm 2, and,
-// where they are needed, the examples' squared lengths, once for all members.
+// maskOf returns who of the members from 64*word on, up to the end of their tile, sees the run's
+// examples: [example][word of 64 members]. Dense members are one tile. So what one part's kernel
+// reads lies together, and no other part writes into the same lines of a cache.
+func (r *MemberRun[T]) maskOf(word int) []uint64 { return r.mask[r.pace.n*word:] }
+
+// draw fills in who sees the examples lo to hi-1 of r.b.
 func (r *MemberRun[T]) draw(lo, hi int) {
-	mask := r.mask[lo*r.Owner.words : hi*r.Owner.words]
+	if r.B.Dense() {
+		r.drawFor(0, r.Owner.members, lo, hi)
+		return
+	}
+	for i := range r.Owner.Lanes.Tiles {
+		t := &r.Owner.Lanes.Tiles[i]
+		r.drawFor(t.Lo, t.Lanes, lo, hi)
+	}
+}
+
+// drawFor fills in who of so many members from first on sees the examples lo to hi-1 of r.b,
+// b_{j,t} of line 6 of Algorithm 2.
+func (r *MemberRun[T]) drawFor(first, members, lo, hi int) {
+	if lo >= hi {
+		return
+	}
+	words := (members + 63) / 64
+	mask := r.maskOf(first / 64)[lo*words : hi*words]
 	if r.first == NoDraws {
 		clear(mask)
 		return
 	}
-	r.Owner.Draws.Masks(mask, r.Owner.members, r.first+uint64(lo))
+	r.Owner.Draws.MasksFrom(mask, first/64, members, r.first+uint64(lo))
 	if r.weighted {
-		r.leaveOut(mask, lo)
+		r.leaveOut(mask, words, lo)
 	}
-	r.measure(lo, hi)
 }
 
-// measure fills in the squared lengths of examples lo to hi-1, where they are needed.
+// measure fills in the squared lengths of examples lo to hi-1, where they are needed, once for all
+// members.
 func (r *MemberRun[T]) measure(lo, hi int) {
 	if r.Owner.Lengths {
 		for e := lo; e < hi; e++ {
@@ -270,9 +293,9 @@ func (r *MemberRun[T]) measure(lo, hi int) {
 	}
 }
 
-// leaveOut lets no member see the examples of weight 0, from lo on.
-func (r *MemberRun[T]) leaveOut(mask []uint64, lo int) {
-	words := r.Owner.words
+// leaveOut lets no member see the examples of weight 0, from lo on, in a mask of so many words
+// each.
+func (r *MemberRun[T]) leaveOut(mask []uint64, words, lo int) {
 	for e := 0; e*words < len(mask); e++ {
 		if r.B.Weight(lo+e) == 0 {
 			clear(mask[e*words:][:words])
@@ -307,6 +330,7 @@ func (r *MemberRun[T]) take(b *engine.Block[T], lo, hi int) {
 // Part implements engine.Job: a tile of members, or a group of dense ones, goes through the
 // examples of r.b, piece by piece.
 func (r *MemberRun[T]) Part(p int) {
+	r.pace.begun.Add(1)
 	switch {
 	case p == r.Parts:
 		r.help()
@@ -325,14 +349,12 @@ func (r *MemberRun[T]) Part(p int) {
 			} else {
 				r.sparsePart(p, lo, hi)
 			}
-			if int(r.pace.gone[c].Add(1)) < r.Parts && r.follows(p) {
+			if int(r.pace.gone[c].Add(1)) < r.Parts && r.follows(p) && r.backlog(p, c) {
 				r.follow(1) // others are behind: what they and S have to do is shared
 			}
 		}
 	}
-	if r.follows(p) {
-		r.follow(r.pace.pieces)
-	}
+	r.stay(p)
 }
 
 // follows reports whether part p may follow: S needs the block's rows, which only the caller reads
@@ -388,5 +410,6 @@ func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 func (r *MemberRun[T]) Bytes() int64 {
 	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.found)) + 8*int64(cap(r.mask)+cap(r.sees))
 	n += 4*int64(cap(r.counts)+cap(r.sums)) + 8*int64(cap(r.scores)+cap(r.coefs)+cap(r.words))
+	n += 8 * int64(cap(r.ahead.mask)+cap(r.ahead.drawn))
 	return n + int64(cap(r.partials))*int64(unsafe.Sizeof(Partial{})) + WorkBytes(r.work)
 }

@@ -74,6 +74,14 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	}
 	// Where others follow beside the members, S is theirs to add to unless that is much work.
 	r.sumLater = r.ones && !r.Owner.Lengths && (r.pace.pieces == 1 || r.sumsRows(len(idx)))
+	// A part's draws are then where its processor has them, and nothing has to be handed over.
+	r.drawsApart = r.share && r.Parts > 1 && r.first != NoDraws
+	if r.drawsApart {
+		r.takeAhead()
+		if r.firstRow == 1 && !r.Owner.Lengths {
+			r.pace.allReady()
+		}
+	}
 	r.prepare(0)
 }
 
@@ -97,7 +105,12 @@ func (r *MemberRun[T]) ready(lo, hi int) bool {
 			return false
 		}
 	}
-	r.draw(lo, hi)
+	if !r.drawsApart {
+		r.draw(lo, hi)
+	}
+	if r.first != NoDraws {
+		r.measure(lo, hi)
+	}
 	return true
 }
 
@@ -144,7 +157,7 @@ func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 	if t.Peak <= r.limit {
 		// Scores are whole numbers, too: y s <= margin is as good with the largest one below.
 		margin := int16(math.Floor(float64(r.Owner.Stepper.margin)))
-		stride, from := r.Owner.words, r.B.Ptr[lo]-r.B.Ptr[0]
+		stride, from := vecmath.MaskWords(t.Lanes), r.B.Ptr[lo]-r.B.Ptr[0]
 		done, t.Peak = vecmath.LanesRunInt16Unchecked(trusted.Indices{}, r.counts[p*n:][lo:hi],
 			r.sums[p*n:][lo:hi], t.Int16[r.firstRow*t.Width:], t.Width, t.Lanes,
 			r.B.Ptr[lo:hi+1], r.rows[from:], r.B.Y[lo:hi], seen[lo*stride:], stride, margin,
@@ -170,7 +183,7 @@ func (r *MemberRun[T]) int8Part(p, lo, hi int, seen []uint64) int {
 			t.LeaveInt8()
 			break
 		}
-		stride, from, done := r.Owner.words, r.B.Ptr[lo]-r.B.Ptr[0], 0
+		stride, from, done := vecmath.MaskWords(t.Lanes), r.B.Ptr[lo]-r.B.Ptr[0], 0
 		done, t.Peak = vecmath.LanesRunInt8Unchecked(trusted.Indices{}, r.counts[p*n:][lo:hi],
 			r.sums[p*n:][lo:hi], t.Int8[r.firstRow*t.Width:], t.Width, r.B.Ptr[lo:hi+1],
 			r.rows[from:], r.B.Y[lo:hi], seen[lo*stride:], stride, margin, limit, t.Peak)
@@ -203,8 +216,10 @@ func (o *Ensemble[T]) sumIsTheirs() bool {
 // and every member adds its products in the order of the features.
 func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 	n, t := r.pace.n, &r.Owner.Lanes.Tiles[p]
-	// Tiles begin at whole words of the mask, so that a tile's part of it is a slice.
-	seen := r.mask[t.Lo/64:]
+	if r.drawsApart {
+		r.drawFor(t.Lo, t.Lanes, max(lo, r.ahead.drawn[p]), hi)
+	}
+	seen := r.maskOf(t.Lo / 64) // tiles begin at whole words
 	if t.Small() {
 		if lo = r.int16Part(p, lo, hi, seen); lo == hi {
 			return
@@ -215,7 +230,7 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 	words := vecmath.MaskWords(tile.Lanes)
 	// The run may begin inside the block: its rows and values count from its first non-zero.
 	ptr, rows, val, base := r.B.Ptr[:n+1], r.rows, r.B.Val[r.B.Ptr[0]:], r.B.Ptr[0]
-	stride, rule, few := r.Owner.words, r.Owner.Stepper, r.few()
+	stride, rule, few := words, r.Owner.Stepper, r.few()
 	if r.short && few == 0 && !r.weighted {
 		from := ptr[lo] - base
 		if lo == 0 && r.sumsBeside() {

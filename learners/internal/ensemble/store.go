@@ -51,6 +51,7 @@ type Ensemble[T learner.Float] struct {
 // Masker draws who sees an example, as [engine.Bernoulli] does.
 type Masker interface {
 	Masks(mask []uint64, members int, example uint64)
+	MasksFrom(mask []uint64, word, members int, example uint64)
 }
 
 // NewEnsemble returns an ensemble without a store of weights: UseLanes gives it one. Draws are
