@@ -126,6 +126,11 @@ func (r *MemberRun[T]) sumsRows(nonZeros int) bool {
 // sumUp adds the run's examples to S, or makes it the sums of the members' weights: what S is where
 // weights are whole numbers, which are exact.
 func (r *MemberRun[T]) sumUp() {
+	if r.sumBehind {
+		r.Owner.behind.is.Store(true)
+		r.sumLater = false
+		return
+	}
 	n, updated := r.pace.ends(), 0
 	for _, c := range r.counts[:n] {
 		updated += int(min(c, 1))

@@ -33,6 +33,7 @@ type MemberRun[T learner.Float] struct {
 	weighted       bool            // some weight is not 1
 	limit, longest int             // sparse: of weights in int16; non-zeros of an example, most
 	sumLater       bool            // sparse: S is that of the weights behind the run
+	sumBehind      bool            // sparse: and it stays behind these
 	summed         bool            // S has gone through the run beside the members
 	scores, coefs  []float64       // of S, [example]: of the examples that ReplayRun is at
 	sums           []int32         // int16: of the scores of a part's members, [part][example]
@@ -171,7 +172,8 @@ const NoDraws = math.MaxUint64
 func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64,
 	then Follower) error {
 	r.aggregate, r.first, r.then, r.ones = what, first, then, false
-	r.sumLater, r.summed, r.weighted = false, false, first != NoDraws && b.Weighted()
+	r.sumLater, r.sumBehind, r.summed = false, false, false
+	r.weighted = first != NoDraws && b.Weighted()
 	r.room()
 	o := r.Owner
 	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.

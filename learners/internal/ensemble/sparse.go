@@ -48,6 +48,9 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	r.take(b, lo, lo+n)
 	lanes := r.Owner.Lanes
 	if r.aggregate == AggregateNone {
+		if !lanes.Int16() {
+			r.Owner.catchUp()
+		}
 		r.chooseType()
 	}
 	if r.first != NoDraws {
@@ -72,8 +75,7 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 			r.Parts = len(lanes.Tiles)
 		}
 	}
-	// Where others follow beside the members, S is theirs to add to unless that is much work.
-	r.sumLater = r.ones && !r.Owner.Lengths && (r.pace.pieces == 1 || r.sumsRows(len(idx)))
+	r.chooseSum(len(idx))
 	// A part's draws are then where its processor has them, and nothing has to be handed over.
 	r.drawsApart = r.share && r.Parts > 1 && r.first != NoDraws
 	if r.drawsApart {
@@ -83,6 +85,34 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 		}
 	}
 	r.prepare(0)
+}
+
+// chooseSum settles when so many non-zeros are added to S. Where it is not asked for after each run
+// it may stay behind. Else, where others follow beside the members, it is theirs to add to unless
+// that is much work.
+func (r *MemberRun[T]) chooseSum(nonZeros int) {
+	if r.aggregate != AggregateNone {
+		return
+	}
+	o := r.Owner
+	r.sumLater = r.ones && !o.Lengths
+	asked := o.behind.asked.Swap(false)
+	if r.sumBehind = r.sumLater && !asked && r.staysInt16(); r.sumBehind {
+		return
+	}
+	o.catchUp()
+	r.sumLater = r.sumLater && (r.pace.pieces == 1 || r.sumsRows(nonZeros))
+}
+
+// staysInt16 reports whether all weights are in int16 behind the run, too, in rows of which the
+// sums are soon had.
+func (r *MemberRun[T]) staysInt16() bool {
+	for i := range r.Owner.Lanes.Tiles {
+		if r.Owner.Lanes.Tiles[i].Peak+r.B.Len() > r.limit { // a step is 1
+			return false
+		}
+	}
+	return r.Owner.Lanes.Direct()
 }
 
 // workers is for how many the tiles are cut.
@@ -197,11 +227,9 @@ func (r *MemberRun[T]) int8Part(p, lo, hi int, seen []uint64) int {
 func (o *Ensemble[T]) sumIsTheirs() bool {
 	column, zero := make([]T, o.members), o.Lanes.Zero()
 	for j, s := range o.sum {
-		var sum float64 // never -0
+		var sum float64
 		if !zero && o.Lanes.Column(column, j) {
-			for _, w := range column {
-				sum += float64(w)
-			}
+			sum = wholeSum(column)
 		}
 		if math.Float64bits(sum) != math.Float64bits(s) {
 			return false
