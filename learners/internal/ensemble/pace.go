@@ -24,13 +24,16 @@ type pace struct {
 	size   int // examples of a piece but the last
 	pieces int
 
-	state    [maxPieces]atomic.Int32 // pieceNew, pieceTaken or pieceReady
+	state   [maxPieces]atomic.Int32 // pieceNew, pieceTaken or pieceReady
+	end     atomic.Int32            // pieces before the first feature without a row
+	inInt16 atomic.Int32            // examples before the first one that a tile had in T
+
+	_        [128]byte               // what is before is mostly read, what follows often written
 	gone     [maxPieces]atomic.Int32 // parts that have gone through the piece
-	end      atomic.Int32            // pieces before the first feature without a row
-	inInt16  atomic.Int32            // examples before the first one that a tile had in T
 	begun    atomic.Int32            // parts, and a worker without members
 	followed atomic.Int32            // pieces
 	at       atomic.Bool             // a part is following
+	_        [128]byte
 }
 
 const (
