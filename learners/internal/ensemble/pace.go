@@ -144,10 +144,14 @@ func (r *MemberRun[T]) follow(most int) (did bool) {
 
 // backlog reports whether part p, which is ahead of others behind piece c, should follow: S, and
 // what else is read and written behind the members, stays in the caches of who has the last part,
-// the smallest, as long as that one keeps up.
+// the smallest, as long as that one keeps up. Where parts are even, as those of dense members, who
+// is ahead does.
 func (r *MemberRun[T]) backlog(p, c int) bool {
+	if !r.drawsApart || p == r.Parts-1 {
+		return true
+	}
 	next := int(r.pace.followed.Load()) + 1
-	return p == r.Parts-1 || next < c && int(r.pace.gone[next].Load()) == r.Parts
+	return next < c && int(r.pace.gone[next].Load()) == r.Parts
 }
 
 // over reports whether nothing is left to be done in the run.
@@ -157,13 +161,12 @@ func (r *MemberRun[T]) over() bool {
 	return int(p.gone[end-1].Load()) == r.Parts && (r.then == nil || p.followed.Load() == end)
 }
 
-// stay is what part p does behind its last piece. As long as all other parts are in work on
-// processors of their own, it follows behind them, so that none of that is left when they are done,
-// and draws for the next run.
+// stay is what part p does behind its last piece. Where parts draw for themselves, and as long as
+// all others are in work on processors of their own, it follows behind them, so that none of that
+// is left when they are done, and draws for the next run.
 func (r *MemberRun[T]) stay(p int) {
 	follows := r.follows(p)
-	some := r.pace.pieces > 1 && (follows || r.drawsApart)
-	for spins := 0; some && spins < staySpins && int(r.pace.begun.Load()) >= r.Parts &&
+	for spins := 0; r.drawsApart && spins < staySpins && int(r.pace.begun.Load()) >= r.Parts &&
 		!r.over(); spins++ {
 		switch {
 		case p != r.Parts-1 && r.drawAhead(p), follows && r.follow(1), r.drawAhead(p):
