@@ -682,6 +682,14 @@ func wraps(picked []int32) (n int) {
 
 // addFixed is add of all these examples, with the rule's one step.
 func (c *cycle[T]) addFixed(picked []int32) {
+	if all := c.sum + float64(float64(len(picked))*c.step); all <= 1<<53 &&
+		math.Trunc(c.sum) == c.sum && math.Trunc(c.step) == c.step {
+		c.sum = all // whole numbers: nothing is rounded either way
+	} else {
+		for range picked {
+			c.sum += c.step
+		}
+	}
 	if c.alpha != nil {
 		for _, k := range picked {
 			c.addAlpha(int(k), c.step)
