@@ -178,6 +178,7 @@ type cutter[T engine.Float] struct {
 	c       *chunk[T] // of its text, [:lo] is handed over already, and [lo:n] is there
 	lo, n   int
 	clean   int  // up to here no line ends behind lo
+	looked  int  // up to here a long line has been looked at for what no text has
 	done    int  // bytes of the input handed over
 	any     bool // something was handed over
 	reading bool // a read into c.Text[n:] is under way
@@ -220,7 +221,7 @@ func (s *Stream[T]) readText(in *input) bool {
 	for {
 		if k.lo > 0 {
 			k.n = copy(k.c.Text, k.c.Text[k.lo:k.n])
-			k.clean = max(0, k.clean-k.lo)
+			k.clean, k.looked = max(0, k.clean-k.lo), max(0, k.looked-k.lo)
 			k.lo = 0
 		}
 		room := len(k.c.Text) - format.Stops
@@ -294,22 +295,20 @@ func (k *cutter[T]) handOver() {
 // next sends the full chunk, or makes it longer if it is the beginning of a line.
 func (k *cutter[T]) next() error {
 	c, l := k.c, &k.s.lim
-	old := k.clean
 	if end := k.whole(); end > 0 {
 		k.c = k.s.chunk(max(k.s.textSize(), k.n-end+1))
 		k.n = copy(k.c.Text, c.Text[end:k.n])
-		k.clean = k.n
+		k.clean, k.looked = k.n, 0
 		k.send(c, end)
 		return nil
 	}
 	// a long line is looked at: what is no text may never end
 	if least := min(chunkSize, l.Line/2); k.n >= least {
-		if old < least {
-			old = 0
+		from := k.looked
+		if i := format.BinaryAt(c.Text[from:k.n]); i >= 0 {
+			return format.BinaryByte(k.in.name, k.in.from+int64(k.done+from+i), c.Text[from+i])
 		}
-		if i := format.BinaryAt(c.Text[old:k.n]); i >= 0 {
-			return format.BinaryByte(k.in.name, k.in.from+int64(k.done+old+i), c.Text[old+i])
-		}
+		k.looked = k.n
 	}
 	if k.n > l.Line {
 		if last := k.s.p.Format.Last; last != nil {

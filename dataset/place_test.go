@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestBinaryPlace: a byte that is no text is named by its place, however far into a line that fills
@@ -25,6 +26,38 @@ func TestBinaryPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestBinaryPlaceSlowly: it is also named where the text comes a little at a time, so that a clock
+// looks for whole lines in between.
+func TestBinaryPlaceSlowly(t *testing.T) {
+	t.Parallel()
+	text := "-1 1:1\n+1 1:2\n+1 1:1 # " + strings.Repeat("x", 700_000) + "\x00" +
+		strings.Repeat("x", 4_000_000)
+	rest := text
+	s, err := OpenReader[float64](t.Context(), "in", readerFunc(func(b []byte) (int, error) {
+		if len(rest) == 0 {
+			return 0, io.EOF
+		}
+		if got := len(text) - len(rest); got > 600_000 && got < 1<<20 {
+			time.Sleep(5 * textPause)
+		}
+		n := copy(b, rest[:min(len(rest), 1<<16)])
+		rest = rest[n:]
+		return n, nil
+	}), Options{})
+	if err == nil {
+		_, err = drain(s)
+	}
+	var row *RowError
+	if want := int64(strings.IndexByte(text, 0)); !errors.As(err, &row) || row.Offset != want ||
+		row.Err != ErrFormat {
+		t.Errorf("byte %d: %v (%+v)", want, err, row)
+	}
+}
+
+type readerFunc func(b []byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
 // TestLines: Line is the line of each row, whatever comes between, in chunks and while rows wait
 // for a second label; errors in lines have the names that Located gives.
