@@ -1,6 +1,6 @@
 // Body of addRows: y += sum of alpha*x[r] * row r, in the order of r, each element on its own. With
-// LISTED that of addRowsAt, where r goes through a list that R13 is behind, and x and R10 begin with
-// row 0.
+// LISTED that of addRowsAt, where r goes through a list that R13 is behind, and x and R10 begin
+// with row 0.
 //
 // DI y, CX elements left, R10 the rows from there on, R9 bytes from row to row, R11 behind x, DX
 // minus the number of rows, Y15 alpha in every lane. Tiles of up to 8 units of y stay in Y0-Y7

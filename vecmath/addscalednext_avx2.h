@@ -1,5 +1,5 @@
-// Body of addScaledNext, AVX2. What it takes and leaves is said in step_amd64.s; it uses AX, BX, CX,
-// DX, R8, R10 to R14 and Y2 to Y9. For GUESSED and NEAR see addscalednext_avx512.h.
+// Body of addScaledNext, AVX2. What it takes and leaves is said in step_amd64.s; it uses AX, BX,
+// CX, DX, R8, R10 to R14 and Y2 to Y9. For GUESSED and NEAR see addscalednext_avx512.h.
 	NEXTSTART
 	ANDQ  $-4, BX
 	ANDQ  $3, CX

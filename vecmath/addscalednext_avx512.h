@@ -2,8 +2,8 @@
 // last elements, fewer than 8; it uses AX, BX, CX, DX, R8, R10 to R12, Z2 to Z5, K1 and K2. Masked
 // loads and stores do not fault.
 //
-// With GUESSED Z1 may come late: NEAR is some threshold near it, by which the index is known before,
-// and a branch, nearly always guessed right, says that Z1 finds the same. Else NEAR is Z1.
+// With GUESSED Z1 may come late: NEAR is some threshold near it, by which the index is known
+// before, and a branch, nearly always guessed right, says that Z1 finds the same. Else NEAR is Z1.
 	NEXTSTART
 	ANDQ  $-8, BX
 	ANDQ  $7, CX

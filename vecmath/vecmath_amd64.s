@@ -213,8 +213,8 @@ TEXT ·addRowsAVX2F32(SB), NOSPLIT, $0-52
 	VZEROUPPER
 	RET
 
-// func addRowsAtAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32, nlist int,
-//	alpha float32)
+// func addRowsAtAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32,
+//	nlist int, alpha float32)
 TEXT ·addRowsAtAVX2F32(SB), NOSPLIT, $0-60
 	MOVQ y+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -618,8 +618,8 @@ TEXT ·addRowsAVX2F64(SB), NOSPLIT, $0-56
 	VZEROUPPER
 	RET
 
-// func addRowsAtAVX2F64(y *float64, n int, rows *float64, stride int, x *float64, list *int32, nlist int,
-//	alpha float64)
+// func addRowsAtAVX2F64(y *float64, n int, rows *float64, stride int, x *float64, list *int32,
+//	nlist int, alpha float64)
 TEXT ·addRowsAtAVX2F64(SB), NOSPLIT, $0-64
 	MOVQ y+0(FP), DI
 	MOVQ n+8(FP), CX

@@ -215,8 +215,8 @@ TEXT ·addRowsAVX512F32(SB), NOSPLIT, $0-52
 	VZEROUPPER
 	RET
 
-// func addRowsAtAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32, nlist int,
-//	alpha float32)
+// func addRowsAtAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32,
+//	nlist int, alpha float32)
 TEXT ·addRowsAtAVX512F32(SB), NOSPLIT, $0-60
 	MOVQ y+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -605,8 +605,8 @@ TEXT ·addRowsAVX512F64(SB), NOSPLIT, $0-56
 	VZEROUPPER
 	RET
 
-// func addRowsAtAVX512F64(y *float64, n int, rows *float64, stride int, x *float64, list *int32, nlist int,
-//	alpha float64)
+// func addRowsAtAVX512F64(y *float64, n int, rows *float64, stride int, x *float64, list *int32,
+//	nlist int, alpha float64)
 TEXT ·addRowsAtAVX512F64(SB), NOSPLIT, $0-64
 	MOVQ y+0(FP), DI
 	MOVQ n+8(FP), CX
