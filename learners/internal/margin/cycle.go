@@ -234,8 +234,8 @@ func (c *cycle[T]) BeginFixed(rule *FixedMargin, cut *learner.State) error {
 	return nil
 }
 
-// rows sets x and y, where the examples are dense and no more numbers than the Gram matrix has: to
-// add many of them to the weights takes a third of the time then.
+// rows sets x and y, where the examples are dense and no more numbers than the Gram matrix has:
+// many of them are added in one pass then, with the weights in registers.
 func (c *cycle[T]) rows() {
 	m, b := len(c.s), c.b
 	if !b.Dense() || b.Dim > m {

@@ -53,7 +53,7 @@ type LengthRule struct {
 	Factors func(t int64, thresholds, divisors []float64)
 	Divides bool
 	Longest float64 // the largest |a| so far, with Divides
-	Updates int64   // what t began with, and t with the first AfterUpdate
+	Updates int64   // before this run; t from the first AfterUpdate on
 	one     [2]float64
 }
 
