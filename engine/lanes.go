@@ -52,6 +52,7 @@ type Lanes[T Float] struct {
 	scattered bool // rows are in the order in which features came
 	ordered   int  // features when rows were last numbered anew by Order
 	floats    bool // weights stay in T from now on
+	inT       int  // non-zeros to be learned before weights that were scored go back to int16
 }
 
 // LaneTile is a run of members: lane l of feature row r is W[r*Width+l], in the layout of the

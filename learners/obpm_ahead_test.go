@@ -52,9 +52,9 @@ func TestOBPMDrawsAhead(t *testing.T) {
 	}
 }
 
-// TestOBPMSumBehind: S is the same whenever it is asked for, also by several at once, and where
-// weights leave int16.
-func TestOBPMSumBehind(t *testing.T) {
+// TestOBPMSum: S is the same whenever it is asked for, also by several at once, and where weights
+// leave int16.
+func TestOBPMSum(t *testing.T) {
 	ones := randomBlock[float32](1200, 300, 9, true, 41)
 	others := randomBlock[float32](200, 300, 9, false, 42)
 	dense := engine.Block[float32]{Dim: 10, Stride: 10, X: slices.Repeat([]float32{1, -.5}, 50)}

@@ -133,7 +133,6 @@ func JoinClasses[T learner.Float](of []*Ensemble[T], rest bool, pool *engine.Poo
 		if !e.joins() || e.members != o.members {
 			return nil
 		}
-		e.catchUp()
 		room = max(room, e.Room)
 	}
 	for range of {

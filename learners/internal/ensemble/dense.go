@@ -39,8 +39,8 @@ func (r *MemberRun[T]) beginShort() {
 		r.Parts = max(r.Parts, o.Pool.Workers())
 	}
 	r.Parts = min(r.Parts, len(r.work)) // 1 at least
-	r.summed = r.Parts == 1 && r.pace.pieces == 1 && r.then != nil && o.KeepsSum
-	if r.summed {
+	if r.Parts == 1 && r.pace.pieces == 1 && r.then != nil {
+		r.adds = addsBeside
 		n := r.B.Len()
 		r.scores, r.coefs = primal.Grown(r.scores, n), primal.Grown(r.coefs, n)
 	}
@@ -158,7 +158,7 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 		}
 		updates += r.stepListed(x, &w.lines, r.B.Y[e], r.weight(e), list[:n])
 		counts[e] = int32(updates)
-		if r.summed { // while x is near, and rows of weights are awaited
+		if r.adds == addsBeside { // while x is near, and rows of weights are awaited
 			r.scores[e], r.coefs[e] = o.replayDense(x, &w.lines, r.B.Y[e], r.weight(e), updates)
 		}
 	}

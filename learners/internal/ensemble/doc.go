@@ -29,7 +29,7 @@
 //     ensembles share. To move them rounds nothing.
 //   - With additive members S is the sum of their weights but for roundings; it is never summed
 //     anew, so its bits are those of the updates in their order. Where weights are whole numbers,
-//     in int16, it is their sum exactly: it may stay behind them until it is asked for.
+//     in int16, it is their sum exactly. Who adds a run to it is one of adder's, and no other.
 //   - Parts write their own tile, or their own members' rows, their own draws and partial sums.
 //     What else changes while a run is on the pool is a piece's rows, and draws for all, before any
 //     part goes through it, and S with what is reported, after all have: by one part at a time; and

@@ -48,8 +48,7 @@ func (r *MemberRun[T]) appendSums(t *learner.Trace, e int, of func(*Partial) []f
 func (r *MemberRun[T]) RunGiven(b *engine.Block[T], lo int, what Aggregate,
 	traces []*learner.TraceReader, then Follower) error {
 	r.aggregate, r.first, r.then, r.ones = what, NoDraws, then, false
-	r.sumLater, r.sumBehind, r.summed, r.weighted = false, false, false, b.Weighted()
-	r.Owner.catchUp()
+	r.adds, r.weighted = addsFollow, b.Weighted()
 	r.short = r.Owner.fixed && what == AggregateNone
 	r.take(b, lo, min(b.Len(), lo+RunExamples))
 	n := r.B.Len()

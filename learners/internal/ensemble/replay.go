@@ -45,12 +45,12 @@ func (o *Ensemble[T]) replayDense(x []T, l *vecmath.Lines, y, w T, updates int) 
 // ReplayRun does what Replay does for examples lo to hi-1 of the run, if they are sparse and counts
 // are all that the members computed, or if S went beside them, or returns false. Where those went
 // through them in int16, S.x is the sum of their scores, in whole numbers: S needs no product of
-// its own. Where S went through the run beside them nothing is left to be done. The slices, one
-// element an example, are used again. Where S is added to behind the run, as it may be without
-// Ensemble.Lengths, a says nothing.
+// its own. Where S went beside them nothing is left to be done. The slices, one element an example,
+// are used again. Where S is added to after the run, as it may be without Ensemble.Lengths, a says
+// nothing.
 func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok bool) {
 	r := &o.LearnRun
-	if r.short && r.summed {
+	if r.adds == addsBeside {
 		return r.scores[lo:hi], r.coefs[lo:hi], r.counts[lo:hi], true
 	}
 	if !r.short || r.B.Dense() {
@@ -64,10 +64,11 @@ func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok
 		}
 	}
 	inInt16 := r.ones && hi <= int(r.pace.inInt16.Load())
-	if r.sumLater && !inInt16 { // S is needed
+	if r.adds == addsAfter && !inInt16 { // S is needed now, and from here on
 		r.addUpTo(lo)
+		r.adds = addsFollow
 	}
-	if !r.sumLater {
+	if r.adds == addsFollow {
 		o.coefsOf(a, lo)
 	}
 	ptr := r.B.Ptr[lo : hi+1]
@@ -85,7 +86,7 @@ func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok
 			f[k] += float64(s)
 		}
 	}
-	if !r.sumLater {
+	if r.adds == addsFollow {
 		vecmath.SparseOnesAddRunUnchecked(trusted.Indices{}, o.sum, a, ptr, r.B.Idx[from:to])
 	}
 	return f, a, updates, true
@@ -126,11 +127,6 @@ func (r *MemberRun[T]) sumsRows(nonZeros int) bool {
 // sumUp adds the run's examples to S, or makes it the sums of the members' weights: what S is where
 // weights are whole numbers, which are exact.
 func (r *MemberRun[T]) sumUp() {
-	if r.sumBehind {
-		r.Owner.behind.is.Store(true)
-		r.sumLater = false
-		return
-	}
 	n, updated := r.pace.ends(), 0
 	for _, c := range r.counts[:n] {
 		updated += int(min(c, 1))
@@ -139,7 +135,6 @@ func (r *MemberRun[T]) sumUp() {
 	if !r.sumsRows(nonZeros*updated/max(n, 1)) || !r.Owner.Lanes.SumRows(r.Owner.sum) {
 		r.addUpTo(n)
 	}
-	r.sumLater = false
 }
 
 // addUpTo adds the run's examples before n to S, which were to be added later: one by one, as most
@@ -154,5 +149,4 @@ func (r *MemberRun[T]) addUpTo(n int) {
 				r.B.Idx[ptr[e]:ptr[e+1]])
 		}
 	}
-	r.sumLater = false
 }

@@ -32,9 +32,7 @@ type MemberRun[T learner.Float] struct {
 	ones           bool            // sparse: all values are 1
 	weighted       bool            // some weight is not 1
 	limit, longest int             // sparse: of weights in int16; non-zeros of an example, most
-	sumLater       bool            // sparse: S is that of the weights behind the run
-	sumBehind      bool            // sparse: and it stays behind these
-	summed         bool            // S has gone through the run beside the members
+	adds           adder           // to S
 	scores, coefs  []float64       // of S, [example]: of the examples that ReplayRun is at
 	sums           []int32         // int16: of the scores of a part's members, [part][example]
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
@@ -59,6 +57,15 @@ const (
 	AggregateScores                    // sum of the scores
 	AggregateVotes                     // number of scores >= 0, the votes for +1
 	AggregateMistakes                  // number of scores s with y s <= 0
+)
+
+// adder says who adds the run's examples to S: one of these, so that each is added once.
+type adder int8
+
+const (
+	addsFollow adder = iota // ReplayRun, Replay or what follows in another way, piece by piece
+	addsBeside              // dense: the one part, while it has the example
+	addsAfter               // sumUp, once all members have gone through the run
 )
 
 // Partial is what the members of one part did on one example. Sums are per word of a mask, and
@@ -125,7 +132,7 @@ func (o *Ensemble[T]) AggregateMembers(b *engine.Block[T], dst []float64, what A
 		defer o.Form.Unlock()
 		o.UseFormOf(b)
 		if o.inInt16() {
-			o.Lanes.KeepFloats() // for good: who asks once asks again, and moving takes long
+			o.Lanes.Score()
 		}
 	}
 	r := o.SpareRuns.Take()
@@ -172,7 +179,7 @@ const NoDraws = math.MaxUint64
 func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64,
 	then Follower) error {
 	r.aggregate, r.first, r.then, r.ones = what, first, then, false
-	r.sumLater, r.sumBehind, r.summed = false, false, false
+	r.adds = addsFollow
 	r.weighted = first != NoDraws && b.Weighted()
 	r.room()
 	o := r.Owner
@@ -202,7 +209,7 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 	}
 	err := o.Pool.Spread(context.Background(), cost, parts, r)
 	r.follow(r.pace.pieces)
-	if r.sumLater {
+	if r.adds == addsAfter {
 		r.sumUp()
 	}
 	if r.timed {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
-	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -40,17 +39,14 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	most := min(b.Len()-lo, RunExamples, max(1, RunPartials/r.Owner.words))
 	n := most
 	if b.Ptr[lo+most]-b.Ptr[lo] > RunNonZeros {
-		n = 1 // a single example may exceed the limit
-		for b.Ptr[lo+n+1]-b.Ptr[lo] <= RunNonZeros {
+		n = 1 // a single example may exceed the limit, also the block's last one
+		for n < most && b.Ptr[lo+n+1]-b.Ptr[lo] <= RunNonZeros {
 			n++
 		}
 	}
 	r.take(b, lo, lo+n)
 	lanes := r.Owner.Lanes
 	if r.aggregate == AggregateNone {
-		if !lanes.Int16() {
-			r.Owner.catchUp()
-		}
 		r.chooseType()
 	}
 	if r.first != NoDraws {
@@ -75,7 +71,11 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 			r.Parts = len(lanes.Tiles)
 		}
 	}
-	r.chooseSum(len(idx))
+	// Where S is not asked for in the run, and its scores are sums of the members', it may be added
+	// to when they are done: by one core, which is the only one, or in less work than by examples.
+	if r.ones && !r.Owner.Lengths && (r.pace.pieces == 1 || r.sumsRows(len(idx))) {
+		r.adds = addsAfter
+	}
 	// A part's draws are then where its processor has them, and nothing has to be handed over.
 	r.drawsApart = r.share && r.Parts > 1 && r.first != NoDraws
 	if r.drawsApart {
@@ -85,34 +85,6 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 		}
 	}
 	r.prepare(0)
-}
-
-// chooseSum settles when so many non-zeros are added to S. Where it is not asked for after each run
-// it may stay behind. Else, where others follow beside the members, it is theirs to add to unless
-// that is much work.
-func (r *MemberRun[T]) chooseSum(nonZeros int) {
-	if r.aggregate != AggregateNone {
-		return
-	}
-	o := r.Owner
-	r.sumLater = r.ones && !o.Lengths
-	asked := o.behind.asked.Swap(false)
-	if r.sumBehind = r.sumLater && !asked && r.staysInt16(); r.sumBehind {
-		return
-	}
-	o.catchUp()
-	r.sumLater = r.sumLater && (r.pace.pieces == 1 || r.sumsRows(nonZeros))
-}
-
-// staysInt16 reports whether all weights are in int16 behind the run, too, in rows of which the
-// sums are soon had.
-func (r *MemberRun[T]) staysInt16() bool {
-	for i := range r.Owner.Lanes.Tiles {
-		if r.Owner.Lanes.Tiles[i].Peak+r.B.Len() > r.limit { // a step is 1
-			return false
-		}
-	}
-	return r.Owner.Lanes.Direct()
 }
 
 // workers is for how many the tiles are cut.
@@ -155,7 +127,10 @@ func (r *MemberRun[T]) chooseType() {
 	case !r.unit():
 		lanes.Widen()
 	case lanes.Floats():
-	case !r.B.Ones(), !lanes.Int16() && !o.sumIsTheirs():
+	case !r.B.Ones():
+		lanes.KeepFloats()
+	case !lanes.Learned(ptr[n] - ptr[0]):
+	case !lanes.Int16() && !o.sumIsTheirs():
 		lanes.KeepFloats()
 	case lanes.Narrow():
 		r.ones = true
@@ -261,14 +236,6 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 	stride, rule, few := words, r.Owner.Stepper, r.few()
 	if r.short && few == 0 && !r.weighted {
 		from := ptr[lo] - base
-		if lo == 0 && r.sumsBeside() {
-			r.summed = true
-			r.scores, r.coefs = primal.Grown(r.scores, n), primal.Grown(r.coefs, n)
-			vecmath.LanesRunSumUnchecked(trusted.Indices{}, r.counts[:n], r.scores, r.coefs,
-				r.Owner.sum, rule.Unit, tile.W, tile.Width, ptr, rows, val, r.B.Y, seen, stride,
-				rule.margin, rule.step)
-			return
-		}
 		vecmath.LanesRunUnchecked(trusted.Indices{}, r.counts[p*n:][lo:hi], tile.W, tile.Width,
 			ptr[lo:hi+1], rows[from:], val[from:], r.B.Y[lo:hi], seen[lo*stride:], stride,
 			rule.margin, rule.step)
@@ -302,13 +269,6 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 			*c = int32(rule.lanes(&tile, w, y, weight, sees, rows, val))
 		}
 	}
-}
-
-// sumsBeside reports whether S goes through the run with the members, in one call: one part has
-// them all and the whole run, and rows are features.
-func (r *MemberRun[T]) sumsBeside() bool {
-	return r.Parts == 1 && r.pace.pieces == 1 && r.firstRow == 1 && r.Owner.KeepsSum &&
-		r.then != nil
 }
 
 // Ways to go through the members that see an example, where one is not chosen by their number.

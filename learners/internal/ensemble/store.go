@@ -2,7 +2,6 @@ package ensemble
 
 import (
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -34,7 +33,6 @@ type Ensemble[T learner.Float] struct {
 
 	KeepsSum bool      // S is kept, and f comes from it; else f needs the scores of all members
 	sum      []float64 // S, one a feature seen, if KeepsSum; see Sum
-	behind   late      // S is not what the members' weights sum up to by now
 	Dim      int       // features seen
 	// Room is how many features there is room for: Dim, but of a restored state only up to the last
 	// feature with a weight.
@@ -98,9 +96,6 @@ func (o *Ensemble[T]) UseFormOf(b *engine.Block[T]) {
 	if !o.inFormOf(b) && o.classes != nil {
 		o.leave()
 	}
-	if !o.inFormOf(b) {
-		o.catchUp()
-	}
 	switch {
 	case o.inFormOf(b):
 	case b.Dense():
@@ -138,49 +133,13 @@ func (o *Ensemble[T]) growSum() {
 	o.sum = primal.Grown(o.sum, (o.Room+unit-1)/unit*unit)[:o.Room]
 }
 
-// late says whether S is behind the members' weights, as it may be while these are in int16: S is
-// the sum of them then, whole numbers, so that it can be had at any time.
-type late struct {
-	is    atomic.Bool
-	asked atomic.Bool // for S, since the last run began: to catch up each time would cost more
-	mutex sync.Mutex  // of who catches up
-}
-
 // Sum returns S, one a feature seen, if it is kept: that of the learner, not a copy. Calls may run
 // at the same time.
 func (o *Ensemble[T]) Sum() []float64 {
 	if o.classes != nil {
 		o.classes.catchUp()
 	}
-	o.behind.asked.Store(true)
-	if o.behind.is.Load() {
-		o.Form.RLock() // Score of members may move their weights
-		defer o.Form.RUnlock()
-		o.catchUp()
-	}
 	return o.sum
-}
-
-// catchUp makes S the sum of the members' weights if it is behind. Cost: all weights.
-func (o *Ensemble[T]) catchUp() {
-	if !o.behind.is.Load() {
-		return
-	}
-	o.behind.mutex.Lock()
-	defer o.behind.mutex.Unlock()
-	if !o.behind.is.Load() {
-		return
-	}
-	if o.Lanes == nil || !o.Lanes.SumRows(o.sum) {
-		column, store := make([]T, o.members), o.Store()
-		for j := range o.sum {
-			o.sum[j] = 0
-			if store.Column(column, j) {
-				o.sum[j] = wholeSum(column)
-			}
-		}
-	}
-	o.behind.is.Store(false)
 }
 
 // wholeSum is that of whole numbers, exact in any order and never -0.
@@ -193,13 +152,12 @@ func wholeSum[T learner.Float](column []T) (sum float64) {
 
 // SumFinite reports whether all of S is finite, as whole numbers are.
 func (o *Ensemble[T]) SumFinite() bool {
-	return o.classes != nil || o.behind.is.Load() || learner.AllFinite(o.sum)
+	return o.classes != nil || learner.AllFinite(o.sum)
 }
 
 // Clear takes all weights and features away, and makes l, without any, the store of those to come.
 func (o *Ensemble[T]) Clear(l *engine.Lanes[T]) {
 	o.Room, o.sum = 0, nil
-	o.behind.is.Store(false)
 	o.UseLanes(l)
 }
 
