@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 )
 
@@ -51,11 +52,24 @@ func Export(w io.Writer, to string, m *model.Model) (notes []string, err error) 
 	if notes, err = writers[at].write(out, f); err != nil {
 		return nil, err
 	}
-	if t := m.Threshold; t != nil {
-		notes = append(notes, fmt.Sprintf("the threshold, %s, is not in it: labels are those of a "+
-			"score of 0", number(t.Score)))
-	}
 	return notes, out.Flush()
+}
+
+// firstAbove turns the output of two classes into one that is above 0 for the first of the labels,
+// in their order then, as LIBLINEAR and LIBSVM have them: there a score of 0 is the second label's.
+// So the negative label comes first, and scores have the other sign, unless a score of 0 is the
+// negative one's. Another least score of the positive label is subtracted from the bias.
+func firstAbove[L any](f *Form, o learner.Output, labels []L) (learner.Output, []L, []string) {
+	switch f.From {
+	case aboveZero:
+		return o, []L{labels[1], labels[0]}, nil
+	case 0:
+		return negated(o), labels, nil
+	}
+	o = negated(o)
+	o.Bias += f.From * o.Divisor
+	return o, labels, []string{"the threshold is in it: scores are " + number(f.From) + " less than " +
+		"the model's, and labels are the same"}
 }
 
 // number is the shortest text that reads back as v.

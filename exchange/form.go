@@ -53,11 +53,12 @@ var (
 //
 //	f_k(x) = (sum_j Weights[j] z_j + Bias)/Divisor, or (sum_i Coef[i] K(Points_i, z) + Bias)/Divisor
 //
-// With one output its sign is the label: of 0 or more the second of Classes, else the first. With
-// several the label is the class of the largest, the first of several.
+// With one output a score of From or more is the second of Classes, else the first. With several
+// the label is the class of the largest, the first of several.
 type Form struct {
 	Learner string
 	Classes []string // the negative and the positive label, or one an output
+	From    float64  // the least score of the positive label; 0 with several outputs
 	Names   []string // of features, from a csv header; nil: they have numbers
 	named   bool     // by a dictionary: their order is not that of columns
 	rounds  bool     // weights are divided by what rows were, so that a sum of 0 is rounded apart
@@ -129,6 +130,9 @@ func open(m *model.Model, pairs bool) (*Form, error) {
 	f := &Form{Learner: m.Learner, Classes: classNames(p, outputs), Names: p.FeatureNames(),
 		named: len(p.Names) > 0, Base: p.IndexBase, Dim: p.Dim,
 		Kernel: h.Kernel, Calibration: m.Calibration, pairs: h.Pairs, sums: h.Sums}
+	if m.Threshold != nil {
+		f.From = m.Threshold.Score
+	}
 	n, k := len(h.Outputs), len(f.Classes)
 	if h.Pairs && n != k*(k-1)/2 || !h.Pairs && (n > 1 && n != k || n == 1 && k > 2) {
 		return nil, fmt.Errorf("%d outputs of %d classes: %w", n, k, ErrForm)
@@ -426,8 +430,10 @@ func (f *Form) plain(to string) (*Form, string, error) {
 	}
 	g := *f
 	g.Unit, g.Constant, g.Outputs = false, 0, nil
+	// in these the threshold becomes a bias, which the length would divide, too
+	moved := f.From != 0 && f.From != aboveZero && (to == "liblinear" || to == "libsvm")
 	for _, o := range f.Outputs {
-		if !f.Linear() || o.Bias != 0 {
+		if !f.Linear() || o.Bias != 0 || moved {
 			return nil, "", fmt.Errorf("rows are divided by their length (normalize unit), which "+
 				"%s can't say: %w; export to onnx, or train on rows that are divided already", to,
 				ErrForm)

@@ -3,6 +3,7 @@ package exchange
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,8 +32,8 @@ func Sources() (names []string) {
 // Import reads a model of another program, in the format of that name, one of Sources, and returns
 // one that scores as it does, in float64, up to rounding: of LIBLINEAR those of its classification,
 // of LIBSVM those of C-SVC and nu-SVC with a linear, polynomial or RBF kernel, which of more than
-// two classes vote by pairs. Of two labels the larger is the positive one; a score of exactly 0 is
-// the positive label's here and the second label's there.
+// two classes vote by pairs. Of two labels the larger is the positive one. A score of exactly 0 is
+// the second label's, as it is there: where that is the negative one the model's Threshold says so.
 //
 // Weights become a learner that can learn on from them, a bias the weight of an appended feature of
 // 1. An expansion becomes that of a learner of whole data sets, which predicts. Data are svmlight
@@ -53,6 +54,7 @@ func Import(from string, r io.Reader) (*model.Model, error) {
 func imported(labels []string, dim int, h *learner.Hypothesis) (*model.Model, error) {
 	p := model.Prep{Bias: "none", Normalize: "none", Scale: 1, Format: "svmlight", IndexBase: 1,
 		Dim: dim}
+	var from *learner.Threshold
 	switch {
 	case len(h.Outputs) > 1:
 		p.Classes = labels
@@ -61,6 +63,7 @@ func imported(labels []string, dim int, h *learner.Hypothesis) (*model.Model, er
 		h.Outputs[0] = negated(h.Outputs[0])
 	default:
 		p.Labels = model.Labels{Negative: labels[1], Positive: labels[0]}
+		from = &learner.Threshold{Score: aboveZero, Target: "above=0"}
 	}
 	if h.Outputs[0].Weights != nil {
 		appendBias(h, &p)
@@ -80,9 +83,13 @@ func imported(labels []string, dim int, h *learner.Hypothesis) (*model.Model, er
 	if err != nil {
 		return nil, err
 	}
-	m.Prep = p
+	m.Prep, m.Threshold = p, from
 	return m, nil
 }
+
+// aboveZero is the Threshold of a model whose score of 0 is the negative label's: no score lies
+// between it and 0.
+const aboveZero = math.SmallestNonzeroFloat64
 
 // larger reports whether a label, a whole number, is larger than another.
 func larger(a, b string) bool {

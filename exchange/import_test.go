@@ -182,11 +182,12 @@ func FuzzImport(f *testing.F) {
 func TestNPZ(t *testing.T) {
 	all := kept(t)
 	for name, want := range map[string][]string{
-		"perceptron-f64": {"weights", "bias", "classes", "names", "normalize", "constant"},
-		"svm-rbf-f64": {"coef", "data", "indices", "indptr", "output", "kernel", "gamma", "coef0",
-			"degree", "bias", "classes", "names", "normalize", "constant"},
-		"rff-f64": {"weights", "frequencies", "offset", "bias", "classes", "names", "normalize",
+		"perceptron-f64": {"weights", "bias", "classes", "threshold", "names", "normalize",
 			"constant"},
+		"svm-rbf-f64": {"coef", "data", "indices", "indptr", "output", "kernel", "gamma", "coef0",
+			"degree", "bias", "classes", "threshold", "names", "normalize", "constant"},
+		"rff-f64": {"weights", "frequencies", "offset", "bias", "classes", "threshold", "names",
+			"normalize", "constant"},
 	} {
 		var b bytes.Buffer
 		if _, err := Export(&b, "npz", all[name]); err != nil {

@@ -52,10 +52,18 @@ func writeLiblinear(w *bufio.Writer, f *Form) ([]string, error) {
 	solver := solverOfMany
 	outputs, divisor := f.undivided()
 	notes = append(append(notes, summed(divisor)...), f.ties()...)
-	if len(outputs) == 1 {
-		// A score of 0 is the second label there, the positive one here: so the negative one is the
-		// first and scores have the other sign.
-		solver, outputs = solverOfTwo, []learner.Output{negated(outputs[0])}
+	switch len(outputs) {
+	case 2: // of two labels the program asks the first function alone: whether it is above 0
+		o := negated(outputs[0])
+		for j, v := range outputs[1].Weights {
+			o.Weights[j] += v
+		}
+		o.Bias += outputs[1].Bias
+		solver, outputs, labels = solverOfTwo, []learner.Output{o}, []int32{labels[1], labels[0]}
+	case 1:
+		o, order, more := firstAbove(f, outputs[0], labels)
+		notes = append(notes, more...)
+		solver, outputs, labels = solverOfTwo, []learner.Output{o}, order
 	}
 	biased := false
 	for _, o := range outputs {
@@ -272,6 +280,9 @@ func readLiblinear(r io.Reader) (*model.Model, error) {
 	outputs, err := l.columns(dim, columns, bias)
 	if err != nil {
 		return nil, err
+	}
+	if len(labels) == 2 { // the program asks the first alone, whatever the solver
+		outputs = outputs[:1]
 	}
 	return imported(labels, dim, &learner.Hypothesis{Outputs: outputs})
 }

@@ -52,8 +52,9 @@ func writeLibsvm(w *bufio.Writer, f *Form) ([]string, error) {
 		return notes, nil
 	}
 	notes = append(notes, f.ties()...)
-	// As in writeLiblinear a score of 0 is the second label there.
-	o := vectors(negated(outputs[0]))
+	above, labels, more := firstAbove(f, outputs[0], labels)
+	notes = append(notes, more...)
+	o := vectors(above)
 	var first, second []int
 	for i, c := range o.Coef {
 		if c > 0 {

@@ -22,6 +22,7 @@ import (
 //	frequencies [features][D/2], offset [D/2]   of random features
 //	bias        [outputs]
 //	classes     names of classes: of one output the negative and the positive one
+//	threshold   of one output: the least score of the positive class
 //	names       names of features
 //	shift, factor [features]    (x - shift) factor is what a row becomes first, where there are any
 //	normalize   "unit" where a row is divided by its length then, else "none"; with it constant is
@@ -66,6 +67,9 @@ func writeNPZ(w *bufio.Writer, f *Form) ([]string, error) {
 	}
 	a.put("bias", "<f8", bias, k)
 	a.texts("classes", f.Classes)
+	if k == 1 {
+		a.put("threshold", "<f8", []float64{f.From})
+	}
 	names := make([]string, f.Dim)
 	for j := range names {
 		names[j] = f.Name(j)

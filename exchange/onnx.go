@@ -72,6 +72,9 @@ func writeONNX(w *bufio.Writer, f *Form) ([]string, error) {
 		g.constant("members", []float64{g.divisor}, 1)
 		g.add("Div", []string{"sums", "members"}, "scores")
 	}
+	if g.from() {
+		g.labelFrom()
+	}
 	switch {
 	case f.Calibration == nil:
 	case len(g.outputs) == 1:
@@ -183,7 +186,7 @@ func (g *graph) linear() {
 		weights, biases = append(weights, o.Weights...), append(biases, o.Bias)
 	}
 	g.nodes = append(g.nodes, node(mlDomain, "LinearClassifier", []string{g.row},
-		[]string{"label", g.scores()}, floatsAttribute("coefficients", weights),
+		[]string{g.label(), g.scores()}, floatsAttribute("coefficients", weights),
 		floatsAttribute("intercepts", biases), labels(g.classes()), intAttribute("multi_class", 1),
 		textAttribute("post_transform", "NONE")))
 }
@@ -238,7 +241,7 @@ func (g *graph) support() {
 		floatsAttribute("rho", []float64{o.Bias}), labels(g.f.Classes),
 		intsAttribute("vectors_per_class", int64(len(first)), int64(len(second))))
 	g.nodes = append(g.nodes, node(mlDomain, "SVMClassifier", []string{g.row},
-		[]string{"label", g.scores()}, attributes...))
+		[]string{g.label(), g.scores()}, attributes...))
 }
 
 // supports classifies by a sum over examples for each class.
@@ -251,7 +254,40 @@ func (g *graph) supports() {
 	g.add("Concat", scores, g.scores(), intAttribute("axis", 1))
 	g.add("ArgMax", []string{g.scores()}, "class", intAttribute("axis", 1),
 		intAttribute("keepdims", 0), intAttribute("select_last_index", 0))
-	g.data = append(g.data, g.names("labels"))
+	g.data = append(g.data, g.names("labels", g.classes()))
+	g.add("Gather", []string{"labels", "class"}, "label")
+}
+
+// from reports whether another score than 0 is the least of the positive label.
+func (g *graph) from() bool { return g.f.From != 0 && len(g.outputs) == 1 }
+
+// label is the name of the label that an operator gives, which takes a score of 0 or more for the
+// positive one's.
+func (g *graph) label() string {
+	if g.from() {
+		return "label_from_0"
+	}
+	return "label"
+}
+
+// labelFrom adds the label where another score than 0 is the least of the positive one. Of scores
+// in float32 that is the next number of these; "above 0" needs no number so small that runtimes may
+// take it for 0.
+func (g *graph) labelFrom() {
+	names, op, from := g.classes(), "Less", g.f.From
+	least := float32(from)
+	if float64(least) < from {
+		least = math.Nextafter32(least, float32(math.Inf(1)))
+	}
+	if from == aboveZero {
+		names, op, least = g.f.Classes, "Greater", 0
+	}
+	g.data = append(g.data, ints("column", 0), ints("all", -1), g.names("labels", names))
+	g.constant("from", []float64{float64(least)}, 1)
+	g.add("Gather", []string{"scores", "column"}, "of_positive", intAttribute("axis", 1))
+	g.add("Reshape", []string{"of_positive", "all"}, "decision")
+	g.add(op, []string{"decision", "from"}, "is_second")
+	g.add("Cast", []string{"is_second"}, "class", intAttribute("to", elemInt64))
 	g.add("Gather", []string{"labels", "class"}, "label")
 }
 
@@ -303,13 +339,13 @@ func (g *graph) classProbabilities() {
 	g.add("Div", []string{"each", "sum"}, "probabilities")
 }
 
-// names is the tensor of the labels.
-func (g *graph) names(name string) []byte {
-	shape := []int64{int64(len(g.classes()))}
-	numbers, ok := whole(g.classes())
+// names is a tensor of labels.
+func (g *graph) names(name string, classes []string) []byte {
+	shape := []int64{int64(len(classes))}
+	numbers, ok := whole(classes)
 	if !ok {
 		b := tensor(name, elemString, shape)
-		for _, label := range g.classes() {
+		for _, label := range classes {
 			b = text(b, 6, label)
 		}
 		return b

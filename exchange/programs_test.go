@@ -301,6 +301,70 @@ func TestTieNotes(t *testing.T) {
 	}
 }
 
+// TestProgramsTies: a score of exactly 0 has the label here that the program gives it, whatever the
+// order of the labels, the bias and the kernel, and so it has in what is exported again. The
+// numbers are such that nothing is rounded.
+func TestProgramsTies(t *testing.T) {
+	t.Parallel()
+	const rows = "1\n1 1:1 2:1\n1 1:1 2:-1\n1 1:2 2:1\n1 1:1 2:2\n1 1:1\n1 2:-1 3:1\n1 3:1\n1 4:5\n"
+	const linear = "solver_type %s\nnr_class 2\nlabel %s\nnr_feature 3\nbias %s\nw\n1 \n-1 \n0 \n"
+	const pairs = "svm_type c_svc\nkernel_type linear\nnr_class 3\ntotal_sv 3\nrho 0 0 0\n" +
+		"label %s\nnr_sv 1 1 1\nSV\n1 1 1:1 \n-1 1 2:1 \n-1 -1 3:1 \n"
+	const kernel = "svm_type c_svc\nkernel_type %s\nnr_class 2\ntotal_sv 2\nrho %s\nlabel %s\n" +
+		"nr_sv 1 1\nSV\n1 1:1 \n-1 2:1 \n"
+	type job struct{ from, text string }
+	var jobs []job
+	for _, labels := range []string{"1 -1", "-1 1", "3 1", "1 3", "0 1", "-2 -1"} {
+		for _, solver := range []string{"L2R_LR", "L2R_L1LOSS_SVC_DUAL"} {
+			jobs = append(jobs, job{"liblinear", fmt.Sprintf(linear, solver, labels, "-1")},
+				job{"liblinear", fmt.Sprintf(linear, solver, labels, "0.5") + "-2 \n"},
+				job{"liblinear", fmt.Sprintf(linear, solver, labels, "1") + "1 \n"})
+		}
+		two := strings.NewReplacer("1 \n-1 \n0 \n", "1 1 \n-1 1 \n0 1 \n")
+		jobs = append(jobs,
+			job{"liblinear", two.Replace(fmt.Sprintf(linear, "MCSVM_CS", labels, "-1"))})
+		for _, rho := range []string{"0", "1"} {
+			jobs = append(jobs, job{"libsvm", fmt.Sprintf(kernel, "linear", rho, labels)},
+				job{"libsvm", fmt.Sprintf(kernel, "rbf\ngamma 0.5", rho, labels)},
+				job{"libsvm", fmt.Sprintf(kernel, "polynomial\ndegree 2\ngamma 1\ncoef0 0", rho,
+					labels)})
+		}
+	}
+	for _, labels := range []string{"7 3 5", "1 2 3", "3 2 1"} {
+		jobs = append(jobs, job{"libsvm", fmt.Sprintf(pairs, labels)})
+	}
+	for _, c := range jobs {
+		dir := t.TempDir()
+		put := func(name, text string) string {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		predict, of := "liblinear-predict", "liblinear-tools"
+		if c.from == "libsvm" {
+			predict, of = "svm-predict", "libsvm-tools"
+		}
+		predict = program(t, predict, of)
+		file, theirs := put("rows", rows), put("theirs", c.text)
+		want := predictedBy(t, predict, file, theirs)
+		m, err := Import(c.from, strings.NewReader(c.text))
+		if err != nil {
+			t.Fatalf("%v of %s", err, c.text)
+		}
+		path := filepath.Join(dir, "model")
+		if _, err := model.Save(path, m); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := ours(t, path, file)
+		differ(t, c.text, got, want)
+		if again := predictedBy(t, predict, file, export(t, path, c.from)); !slices.Equal(again, want) {
+			t.Errorf("exported again: %v, want %v of %s", again, want, c.text)
+		}
+	}
+}
+
 // classes writes the rows of a file with labels from 0 to k-1, by the first feature, and returns
 // the name.
 func classes(t *testing.T, file string, k int) string {

@@ -39,10 +39,14 @@ func writeText(w *bufio.Writer, f *Form) ([]string, error) {
 			fmt.Fprintf(w, "%s%s\t%s\n", class, shown(f.Name(j)), number(o.Weights[j]))
 		}
 	}
+	var notes []string
 	if note != "" {
-		return []string{note}, nil
+		notes = append(notes, note)
 	}
-	return nil, nil
+	if f.From != 0 {
+		notes = append(notes, "the positive label is that of a score of "+number(f.From)+" or more")
+	}
+	return notes, nil
 }
 
 // point is example i that output k keeps, as svmlight has it.

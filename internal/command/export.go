@@ -128,8 +128,8 @@ precision, on svmlight files whose features count from 1.
   libsvm     C-SVC and nu-SVC, with a linear, polynomial or RBF kernel
 
 Weights become a learner that goes on from them (train -i); what a kernel sums over becomes an svm,
-which predicts. Of two labels the larger is the positive one. A score of exactly 0 is the positive
-label's here, and the second label's there.`,
+which predicts. Of two labels the larger is the positive one. A score of exactly 0 is the second
+label's, as it is there.`,
 		Example: `  liblinear-train -q a9a a9a.liblinear
   halfspace import --from liblinear -o a9a.model a9a.liblinear`,
 		Annotations: args(useRead),

@@ -137,6 +137,9 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 	if t := s.Threshold; t != nil {
 		what := fmt.Sprintf("score %.4g for %s: precision %.3g, recall %.3g", t.Score, t.Target,
 			t.Precision, t.Recall)
+		if t.Target == "above=0" {
+			what = "a score above 0, as in the program that made the model"
+		}
 		if t.Cost != nil {
 			what += fmt.Sprintf(", cost %.4g an example", *t.Cost)
 		}
