@@ -48,7 +48,7 @@ func (s *Stream[T]) locate(err error) error {
 		return err
 	}
 	if name, line := s.cfg.Located(e.Line); name != "" {
-		e.File, e.Line = name, line
+		e.File, e.Read, e.Line = name, e.Line, line
 	}
 	return err
 }

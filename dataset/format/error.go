@@ -34,6 +34,7 @@ var (
 type RowError struct {
 	File      string
 	Line, Col int   // from 1; Col counts bytes. Line is 0 in a binary file
+	Read      int   // where Line is one of a message, the line in all that was read; else 0
 	Offset    int64 // byte offset in the uncompressed data of a binary file
 	Good      int64 // good rows before it
 	What      string

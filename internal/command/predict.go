@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -76,6 +77,23 @@ type predictor struct {
 	told    warnings
 	opts    dataset.Options
 	pool    *engine.Pool
+	skipped []skipped // bad rows whose lines are not made yet
+}
+
+// skipped is the place of a bad row: how many good ones come before it, and its line.
+type skipped struct {
+	good int64
+	line int
+}
+
+// passOver returns warn for bad rows that keep their place among the lines.
+func (p *predictor) passOver(warn func(error)) func(error) {
+	return func(err error) {
+		if e := (*dataset.RowError)(nil); errors.As(err, &e) {
+			p.skipped = append(p.skipped, skipped{e.Good, cmp.Or(e.Read, e.Line)})
+		}
+		warn(err)
+	}
 }
 
 // flushAfter is how long the input may give nothing before what was printed is handed on.
@@ -136,11 +154,12 @@ column each, and a first line that names the columns, as evaluate reads them.
 
 The score f(x) is not normalised; a score of 0 or more predicts the positive label, NaN none: ` +
 			abstention + ` is
-printed. Examples are prepared as the training set was. Labels are not needed: where a row has one
-that the model knows, errors are counted; other rows are predicted and not counted. Where training
-took all labels but that of --positive for one, it is printed as the label that training met, or as
-not-LABEL if it met several. With --json only a summary is printed. Data of another format than the
-model's are refused (--any-format takes them); features that the model doesn't know bring a warning.
+printed. A bad row that --on-error passes over has such a line, too, so that line n is about row n.
+Examples are prepared as the training set was. Labels are not needed: where a row has one that the
+model knows, errors are counted; other rows are predicted and not counted. Where training took all
+labels but that of --positive for one, it is printed as the label that training met, or as not-LABEL
+if it met several. With --json only a summary is printed. Data of another format than the model's
+are refused (--any-format takes them); features that the model doesn't know bring a warning.
 
 With --proba the probability of the positive label follows, after another tab, for learners that
 have one. --abstain-below P prints ` + abstention + ` for the label of an example whose more
@@ -213,7 +232,7 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 	p.told = warnings{}
 	data := p.read.data(fs)
 	p.opts = data.Reading()
-	p.opts.Workers, p.opts.OnBad = p.machine.threads, warnBadRows(cmd.ErrOrStderr())
+	p.opts.Workers, p.opts.OnBad = p.machine.threads, p.passOver(warnBadRows(cmd.ErrOrStderr()))
 	p.opts.OnWarn = func(what string) {
 		p.told.note(cmd.ErrOrStderr(), training.OddData,
 			withFlags(what))
@@ -406,7 +425,26 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 			return w.count, err
 		}
 	}
+	send := func() (err error) {
+		switch {
+		case p.answers != nil:
+			err = p.answers.add(w.buf, w.lines)
+		case lines != nil:
+			_, err = lines.Write(w.buf)
+		}
+		return err
+	}
+	rest := func() error { // of bad rows with no example behind them yet
+		w.buf, w.lines = w.buf[:0], w.lines[:0]
+		w.passOver()
+		return send()
+	}
 	for {
+		if len(p.skipped) > 0 && !s.Wait(flushAfter) {
+			if err := rest(); err != nil {
+				return w.count, err
+			}
+		}
 		if lines != nil && lines.Buffered() > 0 && !s.Wait(flushAfter) {
 			if err := lines.Flush(); err != nil {
 				return w.count, err
@@ -419,31 +457,28 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 			}
 		}
 		b, err := s.Next()
+		if err != nil {
+			if e := rest(); e != nil {
+				return w.count, e
+			}
+		}
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return w.count, err
 		}
-		w.row = 0
 		err = eval.Score(ctx, hypothesis, eval.NewMemory(b, nil), func(b *engine.Block[T],
 			scores []float64) error {
-			first := w.row
-			err := w.add(b, scores)
-			switch {
-			case err != nil:
+			if err := w.add(b, scores); err != nil {
 				return err
-			case p.answers != nil:
-				return p.answers.add(w.buf, func(i int) int { return s.Line(first + i) })
-			case lines == nil:
-				return nil
 			}
-			_, err = lines.Write(w.buf)
-			return err
+			return send()
 		})
 		if err != nil {
 			return w.count, err
 		}
+		w.before, w.row = w.before+int64(b.Len()), 0
 	}
 	w.report()
 	return w.count, nil
@@ -491,8 +526,10 @@ type writer[T engine.Float] struct {
 	spread  *eval.Spread[T]   // nil without --interval
 	width   float64           // sum, of the intervals
 	both    int64             // intervals with scores of both labels
+	before  int64             // examples of the blocks before
 	row     int               // the next example's, in the stream's block
 	buf     []byte            // lines of the examples in hand
+	lines   []int             // where each was read, for answers
 
 	count     eval.Count
 	stats     eval.Probabilities
@@ -507,13 +544,14 @@ func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
 			return err
 		}
 	}
-	w.buf = w.buf[:0]
+	w.buf, w.lines = w.buf[:0], w.lines[:0]
 	if w.classes != nil {
 		w.addClasses(b, scores)
 		return nil
 	}
 	labels := [2]string{w.labels.Negative, w.labels.Positive}
 	for i, f := range scores {
+		w.begin()
 		sign, over := 0, w.over(f, i)
 		if over >= 0 {
 			sign = 1
@@ -538,6 +576,43 @@ func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
 	return nil
 }
 
+// begin makes the lines of bad rows before the next example.
+func (w *writer[T]) begin() {
+	if len(w.p.skipped) > 0 {
+		w.passOver()
+	}
+	if w.p.answers != nil {
+		w.lines = append(w.lines, w.s.Line(w.row))
+	}
+}
+
+// passOver makes a line without a label for each bad row before the next example, so that line n is
+// about row n.
+func (w *writer[T]) passOver() {
+	n := 1
+	switch {
+	case w.p.each:
+		n = w.outputs
+	case w.p.proba:
+		n = 2
+	}
+	if w.spread != nil {
+		n += 2
+		if w.p.m.Calibration != nil && w.p.proba {
+			n += 2
+		}
+	}
+	next := w.before + int64(w.row)
+	for p := w.p; len(p.skipped) > 0 && p.skipped[0].good <= next; p.skipped = p.skipped[1:] {
+		w.buf = append(w.buf, abstention...)
+		for range n {
+			w.columns(math.NaN())
+		}
+		w.buf = append(w.buf, '\n')
+		w.lines = append(w.lines, p.skipped[0].line)
+	}
+}
+
 // names returns the line that names the columns of predictor.each.
 func (w *writer[T]) names() []byte {
 	line, kind := []byte("predicted"), "\tscore:"
@@ -555,6 +630,7 @@ func (w *writer[T]) names() []byte {
 func (w *writer[T]) addClasses(b *engine.Block[T], scores []float64) {
 	k := w.outputs
 	for i := range b.Len() {
+		w.begin()
 		outputs := scores[i*k:][:k]
 		best := learner.Predicted(outputs)
 		f, p := math.NaN(), math.NaN()

@@ -193,11 +193,11 @@ func openAnswers(ctx context.Context, cmd *cobra.Command, url string, in *stream
 	return &answering{to: to}, err
 }
 
-// add takes the lines of examples, one each; line returns where the i-th of them was read.
-func (a *answering) add(lines []byte, line func(i int) int) error {
+// add takes the lines of rows, one each, and where each of these was read.
+func (a *answering) add(lines []byte, read []int) error {
 	for i := 0; len(lines) > 0; i++ {
 		end := bytes.IndexByte(lines, '\n') + 1
-		a.line = line(i)
+		a.line = read[i]
 		at, data, last := int64(a.line), any(nil), a.line
 		if a.m != nil {
 			at, data, last = a.m.Of(a.line)

@@ -151,7 +151,8 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	if h := list[n].Headers(); h.Get("Order") != "17" || h.Get("Nats-Msg-Id") != "me" ||
-		bytes.ContainsRune(list[n].Data(), '\n') {
+		!strings.HasPrefix(string(list[n].Data()), "?\tNaN\n") || // of the bad row
+		bytes.Count(list[n].Data(), []byte{'\n'}) != 1 {
 		t.Errorf("the last answer: %q %v", list[n].Data(), h)
 	}
 
