@@ -27,6 +27,7 @@ func (*TBPConfig) Entry() learner.Entry {
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
 		New32: newTBP[float32], New64: newTBP[float64],
+		Optional: []string{"times", "cache_times"},
 	}
 }
 
@@ -44,11 +45,15 @@ func (*TBPConfig) Entry() learner.Entry {
 //
 // The error cache is
 //
-//	all       all examples seen; memory and time grow with them
+//	all       all examples seen; memory and time grow with the distinct ones
 //	sv        the kept examples (3)
-//	random    the first q examples seen (4): a random sample of a stream of independent ones
+//	random    the first q distinct examples seen (4): a random sample of a stream of independent ones
 //	flips     q examples that were learned, those whose predicted label changed most often for their
 //	          time in the cache (figure 5)
+//
+// An example that is seen again while it is in the cache counts once more: the sum of (1a) is over
+// all k = 1..t, so a label that is right nine times outweighs one that is wrong once. In sv it
+// counts as often as it was learned.
 //
 //	paper       here               shape, unit
 //	beta        Config.Beta        margin at which examples are learned
@@ -85,7 +90,7 @@ type TBP[T learner.Float] struct {
 
 	q      *engine.Points[T] // error cache; nil for sv
 	qhash  []uint64          // of the examples of q and their labels
-	qplace map[uint64]int32  // all: place of a hash, the first one
+	qplace map[uint64]int32  // place of a hash there, the first one; nil for sv
 	flips  []int64           // flips: how often the sign of y f has changed, one an example of q
 	since  []int64           // number of the example presented that came into q
 	cache  kept.ErrorSet     // margins and kernel values of q
@@ -212,9 +217,9 @@ func (c *TBPConfig) Memory(x learner.Extent) learner.Footprint {
 			list = primal.ListRoom(q)
 		}
 		if q < learner.Any {
-			// Places of hashes, flips and times are lists that grow; a map of hashes has up to 40
-			// bytes a place.
-			lists := learner.Times(primal.ListRoom(q), 16+3*8+1+40) + 24*primal.ListRoom(p)
+			// Hashes, flips, times and counts are lists that grow, as is the list of repeated
+			// examples; a map of hashes has up to 40 bytes a place.
+			lists := learner.Times(primal.ListRoom(q), 24+3*8+1+4+40) + 24*primal.ListRoom(p)
 			f.Add("kernel values of it", learner.Times(p, q), learner.Plus(learner.Times(p, list,
 				8), lists))
 		}
@@ -273,9 +278,8 @@ func (l *TBP[T]) reset() (err error) {
 	switch l.cfg.ErrorCache {
 	case "sv":
 		return nil
-	case "all":
-		l.qplace = map[uint64]int32{}
 	}
+	l.qplace = map[uint64]int32{}
 	if l.cached > 0 {
 		l.cache.Reserve(l.cfg.ErrorSize, l.cfg.Budget)
 	}
@@ -297,8 +301,7 @@ func (l *TBP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			continue
 		}
 		wrong := float64(y*f) <= l.cfg.Beta // (U)
-		if wrong || l.cfg.ErrorCache == "all" || l.cfg.ErrorCache == "random" &&
-			l.q.Len() < l.cfg.ErrorSize {
+		if wrong || l.q != nil {
 			h := l.HashExample(y)
 			if err := l.haveRoom(h, wrong); err != nil {
 				l.seen--
@@ -316,7 +319,7 @@ func (l *TBP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 
 // haveRoom returns the error of [kept.HasRoom] for all lists that the example in hand comes into.
 func (l *TBP[T]) haveRoom(h uint64, wrong bool) error {
-	if l.cached > 0 && l.Find(l.q, l.qhash, h) < 0 {
+	if l.cached > 0 && l.place(h) < 0 {
 		if more := l.q.Len() < l.cfg.ErrorSize; more || wrong && l.cfg.ErrorCache == "flips" {
 			if err := l.HasRoom(l.q, l.cached, more); err != nil {
 				return err
@@ -329,43 +332,43 @@ func (l *TBP[T]) haveRoom(h uint64, wrong bool) error {
 	return nil
 }
 
-// collect takes the example in hand into the error cache, if it is to be there and isn't yet:
-// before the update, so that the example counts in the choice of what is removed for it.
+// place returns where the example in hand, of hash h, is in the error cache, or -1.
+func (l *TBP[T]) place(h uint64) int {
+	if k, ok := l.qplace[h]; ok && l.Equals(l.q, int(k)) {
+		return int(k)
+	}
+	return -1
+}
+
+// collect takes the example in hand into the error cache, if it belongs there, or counts it once
+// more: before the update, so that the example counts in the choice of what is removed for it.
 func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
-	k := -1
-	switch l.cfg.ErrorCache {
-	case "all":
-		if j, ok := l.qplace[h]; ok && l.Equals(l.q, int(j)) {
-			return
-		}
-		k = l.q.Len()
-	case "random":
-		if l.q.Len() == l.cfg.ErrorSize || l.Find(l.q, l.qhash, h) >= 0 {
-			return
-		}
-		k = l.q.Len()
-	case "flips":
-		if !wrong || l.Find(l.q, l.qhash, h) >= 0 {
-			return
-		}
-		if k = l.q.Len(); k == l.cfg.ErrorSize { // full: one makes room
-			k = l.stale()
-		}
-	default:
+	if l.q == nil {
 		return
+	}
+	if k := l.place(h); k >= 0 {
+		l.cache.See(k)
+		return
+	}
+	k := l.q.Len()
+	full := k == l.cfg.ErrorSize && l.cfg.ErrorCache != "all"
+	switch {
+	case l.cfg.ErrorCache == "flips" && !wrong, l.cfg.ErrorCache == "random" && full:
+		return
+	case full:
+		k = l.stale()
+		delete(l.qplace, l.qhash[k])
 	}
 	if k == l.q.Len() {
 		l.q.Append(&l.Example, 0, 1)
 		l.qhash, l.flips, l.since, l.before = append(l.qhash, h), append(l.flips, 0),
 			append(l.since, l.seen), append(l.before, false)
-		if l.qplace != nil {
-			if _, taken := l.qplace[h]; !taken {
-				l.qplace[h] = int32(k)
-			}
-		}
 	} else {
 		l.q.Replace(k, &l.Example, 0)
 		l.qhash[k], l.flips[k], l.since[k] = h, 0, l.seen
+	}
+	if _, taken := l.qplace[h]; !taken {
+		l.qplace[h] = int32(k)
 	}
 	l.cache.SetPoint(k, y, l.CurrentScore, l.Wide)
 }
@@ -416,6 +419,8 @@ func (l *TBP[T]) update(y, w float64, h uint64) {
 		if l.q != nil {
 			l.errorRow(j)
 		}
+	} else {
+		l.OnKept.See(j)
 	}
 	a, most := l.cfg.step(float64(y*l.CurrentScore), l.Wide[j], w, first)
 	before := l.Coef[j]
@@ -543,7 +548,7 @@ func (l *TBP[T]) Updates() int64 { return l.updates }
 func (l *TBP[T]) Bytes() int64 {
 	n := l.SupportSet.Bytes() + l.cache.Bytes() + 8*int64(cap(l.qhash)+cap(l.flips)+cap(l.since)) +
 		int64(cap(l.before)) + primal.BytesOf(l.qrow) + primal.BytesOf(l.qwide) +
-		4*int64(cap(l.among)+cap(l.leave))
+		4*int64(cap(l.among)+cap(l.leave)) + l.count.Bytes()
 	if l.q != nil {
 		n += l.q.Bytes()
 	}
@@ -564,8 +569,11 @@ func (l *TBP[T]) fields(c *learner.Codec) {
 	updates := learner.Count(c, "updates", &l.updates)
 	kept := l.SupportSet.Fields(c, l.cfg.Budget, true, seen)
 	var cache errorCache[T]
+	var times []int64 // sv: of the kept examples
 	if l.q != nil {
 		cache = l.cacheFields(c, seen)
+	} else {
+		times = timesField(c, "times", l.OnKept.Times, len(kept.Alpha))
 	}
 	if !c.Keeping() {
 		return
@@ -581,15 +589,35 @@ func (l *TBP[T]) fields(c *learner.Codec) {
 		n.SupportSet.Restore(kept, true)
 		if n.q != nil {
 			n.restoreRows()
+		} else {
+			copy(n.OnKept.Times, times)
 		}
 		*l = n
 	})
+}
+
+// timesField walks how often each of n examples was seen. A State in which none was seen twice, as
+// all states of version 1.0, has no such part.
+func timesField(c *learner.Codec, name string, times []int64, n int) []int64 {
+	repeated := slices.ContainsFunc(times, func(t int64) bool { return t > 1 })
+	if !c.Optional(name, repeated) {
+		return slices.Repeat([]int64{1}, n)
+	}
+	times = learner.View(c, name, slices.Clone(times))
+	if c.Reading() {
+		c.Want(len(times) == n, "%s has %d counts of %d examples", name, len(times), n)
+		c.Want(!slices.ContainsFunc(times, func(t int64) bool {
+			return t < 1 || t > learner.MaxCount
+		}), "%s has a count that is not from 1 to %d", name, int64(learner.MaxCount))
+	}
+	return times
 }
 
 // errorCache are the parts of a State that make an error cache; its slices are the State's.
 type errorCache[T learner.Float] struct {
 	y            []int32   // labels
 	m            []float64 // margins y f
+	times        []int64
 	flips, since []int64
 	examples     engine.Block[T]
 }
@@ -605,12 +633,13 @@ func (l *TBP[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
 	k.flips = learner.View(c, "cache_flips", k.flips)
 	k.since = learner.View(c, "cache_since", k.since)
 	k.examples = kept.ExampleFields(c, "cache", l.q)
+	k.times = timesField(c, "cache_times", l.cache.Times, k.examples.Len())
 	if !c.Reading() {
 		return k
 	}
 	n := k.examples.Len()
 	if !c.Want(len(k.y) == n && len(k.m) == n && len(k.flips) == n && len(k.since) == n &&
-		(l.qplace != nil || n <= l.cfg.ErrorSize),
+		(l.cfg.ErrorCache == "all" || n <= l.cfg.ErrorSize),
 		"error cache of %d examples, %d labels, %d margins, %d and %d counts", n, len(k.y),
 		len(k.m), len(k.flips), len(k.since)) {
 		return k
@@ -635,10 +664,11 @@ func (l *TBP[T]) restoreCache(c *errorCache[T]) {
 		l.SetExample(idx, val)
 		h := l.HashExample(float64(y))
 		l.qhash = append(l.qhash, h)
-		if _, taken := l.qplace[h]; !taken && l.qplace != nil {
+		if _, taken := l.qplace[h]; !taken {
 			l.qplace[h] = int32(k)
 		}
 		l.cache.Y, l.cache.Margins = append(l.cache.Y, float64(y)), append(l.cache.Margins, c.m[k])
+		l.cache.Times = append(l.cache.Times, c.times[k])
 	}
 	l.q.Append(&c.examples, 0, c.examples.Len())
 	l.flips, l.since, l.before = slices.Clone(c.flips), slices.Clone(c.since),

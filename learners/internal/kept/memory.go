@@ -83,9 +83,9 @@ func AddKept(f *learner.Footprint, x learner.Extent, name string, n, room int64,
 		f.Copies = learner.Plus(f.Copies, state+learner.Times(n, 64))
 	}
 	if bounded {
-		// the values themselves, and label, margin and the slice of a row
+		// the values themselves, and label, margin, count and the slice of a row
 		f.Add("kernel values among them", learner.Times(n, n),
-			learner.Plus(learner.Times(rows, list, 8), learner.Times(list, 16+24)))
+			learner.Plus(learner.Times(rows, list, 8), learner.Times(list, 24+24)))
 	}
 }
 

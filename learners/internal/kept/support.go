@@ -123,9 +123,13 @@ func (s *Basis[T]) Support() int { return s.List.Len() }
 // No kernel value is computed twice: rows hold those of all kept examples, and the margins follow
 // each step of f. The label is in both, so that the error without kept example j is a comparison of
 // Margins[k] - alpha_j y_j Rows[j][k] with 0, over two consecutive slices.
+//
+// An example that was seen several times is one entry with a count: the paper's sum over examples
+// seen counts each occurrence.
 type ErrorSet struct {
 	Y       []float64   // -1 or +1, one an example of the set
 	Margins []float64   // y_k f(x_k)
+	Times   []int64     // how often example k was seen, 1 or more
 	Rows    [][]float64 // [kept example j][example k of the set] = y_k K(x_j, x_k)
 	slab    []float64   // room for rows to come, cut off from the front
 }
@@ -135,13 +139,13 @@ type ErrorSet struct {
 func (e *ErrorSet) SetPoint(k int, y, f float64, values []float64) {
 	m := float64(y * f)
 	if k == len(e.Y) {
-		e.Y, e.Margins = append(e.Y, y), append(e.Margins, m)
+		e.Y, e.Margins, e.Times = append(e.Y, y), append(e.Margins, m), append(e.Times, 1)
 		for j := range e.Rows {
 			e.Rows[j] = append(e.Rows[j], float64(y*values[j]))
 		}
 		return
 	}
-	e.Y[k], e.Margins[k] = y, m
+	e.Y[k], e.Margins[k], e.Times[k] = y, m, 1
 	for j := range e.Rows {
 		e.Rows[j][k] = float64(y * values[j])
 	}
@@ -166,15 +170,28 @@ func (e *ErrorSet) SetRow(j int, values []float64) {
 // them; they are part of the State, so that a run that goes on has the same.
 func (e *ErrorSet) Follow(j int, c float64) { vecmath.Axpy(e.Margins, c, e.Rows[j]) }
 
-// errors counts the examples of the set with y f <= 0 for f - c K(x_j, .): a score of 0 is an
-// error.
-func (e *ErrorSet) errors(j int, c float64) int {
-	return vecmath.CountStepLE(e.Margins, -c, e.Rows[j])
+// See counts one more occurrence of example k.
+func (e *ErrorSet) See(k int) {
+	if e.Times[k] < learner.MaxCount {
+		e.Times[k]++
+	}
 }
 
-// Bytes returns the memory of labels, margins and rows, without room for rows to come.
+// errors counts the occurrences of examples of the set with y f <= 0 for f - c K(x_j, .): a score
+// of 0 is an error. repeated lists the examples that were seen more than once.
+func (e *ErrorSet) errors(j int, c float64, repeated []int32) int {
+	n := vecmath.CountStepLE(e.Margins, -c, e.Rows[j])
+	for _, k := range repeated {
+		if math.FMA(-c, e.Rows[j][k], e.Margins[k]) <= 0 {
+			n += int(e.Times[k] - 1)
+		}
+	}
+	return n
+}
+
+// Bytes returns the memory of labels, margins, counts and rows, without room for rows to come.
 func (e *ErrorSet) Bytes() int64 {
-	n := primal.BytesOf(e.Y) + primal.BytesOf(e.Margins)
+	n := primal.BytesOf(e.Y) + primal.BytesOf(e.Margins) + 8*int64(cap(e.Times))
 	for _, r := range e.Rows {
 		n += primal.BytesOf(r)
 	}
@@ -194,9 +211,9 @@ func (s *SupportSet[T]) Reserve(n int, bounded bool) {
 
 // Reserve makes room for that many points and rows of an empty one.
 func (e *ErrorSet) Reserve(points, rows int) {
-	e.Y, e.Margins, e.Rows = make([]float64, 0, points), make([]float64, 0, points),
-		make([][]float64, 0,
-			rows)
+	e.Y, e.Margins, e.Times = make([]float64, 0, points), make([]float64, 0, points),
+		make([]int64, 0, points)
+	e.Rows = make([][]float64, 0, rows)
 	e.slab = make([]float64, points*rows)
 }
 
