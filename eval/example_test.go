@@ -381,7 +381,7 @@ func ExampleDriftDetector() {
 	// Output:
 	// adwin 2048
 	// ddm 2080
-	// page-hinkley 2144
+	// page-hinkley 2112
 	// blind 32
 }
 
@@ -437,9 +437,9 @@ func ExamplePageHinkley() {
 		fmt.Println(lambda, firstDrift(eval.NewPageHinkley(eval.DefaultPHDelta, lambda)))
 	}
 	// Output:
-	// 20 2080
-	// 50 2144
-	// 100 2272
+	// 20 2016
+	// 50 2048
+	// 100 2112
 }
 
 // turned are 2000 examples of which the labels change sign after 1000.
