@@ -22,7 +22,7 @@ func (*TBPConfig) Entry() learner.Entry {
 		Summary: "the Tighter Budget Perceptron: within a number of kept examples, by the " +
 			"errors that a removal would cause",
 		Config: func() learner.Config {
-			return &TBPConfig{Budget: 100, ErrorCache: "all", ErrorSize: 300, Ties: "oldest",
+			return &TBPConfig{Budget: 100, ErrorCache: "random", ErrorSize: 3000, Ties: "oldest",
 				UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
@@ -110,9 +110,9 @@ type TBPConfig struct {
 	// Budget is the number of examples kept at most. Default 100; 1 to 2^31-1.
 	Budget int `json:"budget" flag:"budget"`
 	// ErrorCache is the examples on which errors are counted: all, sv (those kept), random ones, or
-	// flips (whose label flips most). Default all; all, sv, random or flips.
+	// flips (whose label flips most). Default random; all, sv, random or flips.
 	ErrorCache string `json:"error_cache" flag:"error-cache" values:"all|sv|random|flips"`
-	// ErrorSize is the number of examples on which errors are counted. Default 300; 1 to 2^31-1.
+	// ErrorSize is the number of examples on which errors are counted. Default 3000; 1 to 2^31-1.
 	ErrorSize int `json:"error_size" flag:"error-size" with:"error-cache=random|flips"`
 	// FlipsMost drops the example that changes its label most often, as the paper's figure 5
 	// prints, not least often. Default false.
