@@ -37,11 +37,13 @@ type Element interface {
 // that is used twice in a walk panics.
 type Codec struct {
 	learner string
-	from    *State        // what is read; nil in writing
-	to      State         // what is written
-	keep    bool          // what is read shall be stored
-	prefix  string        // of names
-	named   map[part]bool // so far
+	from    *State         // what is read; nil in writing
+	to      State          // what is written
+	keep    bool           // what is read shall be stored
+	prefix  string         // of names
+	named   map[part]bool  // so far
+	names   []part         // of from, sorted by name: made when the first one is looked up
+	place   map[string]int // of from's tensors
 	store   []func()
 	err     error
 }
@@ -102,6 +104,28 @@ func (s *State) parts() (names []part) {
 		names = append(names, part{"scalar", k})
 	}
 	return names
+}
+
+// index prepares look-ups by name. A model of many classes has a State of many parts, so that
+// looking through all of them for each would take time that grows with the square.
+func (c *Codec) index() {
+	if c.place != nil {
+		return
+	}
+	c.names, c.place = c.from.parts(), make(map[string]int, len(c.from.Tensors))
+	for i := len(c.from.Tensors) - 1; i >= 0; i-- { // of equal names, the first
+		c.place[c.from.Tensors[i].Name] = i
+	}
+	slices.SortFunc(c.names, func(a, b part) int { return strings.Compare(a.name, b.name) })
+}
+
+// tensor returns the tensor of that name, nil if there is none.
+func (c *Codec) tensor(name string) *Tensor {
+	c.index()
+	if i, ok := c.place[name]; ok {
+		return &c.from.Tensors[i]
+	}
+	return nil
 }
 
 // name notes that a part is asked for and returns its name.
@@ -183,7 +207,7 @@ func (c *Codec) Optional(name string, have bool) bool {
 	name = c.prefix + name
 	_, counter := c.from.Counters[name]
 	_, scalar := c.from.Scalars[name]
-	return c.err == nil && (counter || scalar || c.from.Tensor(name) != nil)
+	return c.err == nil && (counter || scalar || c.tensor(name) != nil)
 }
 
 // Count is a counter: in reading at most [MaxCount], and 2^31-1 where I can't hold that.
@@ -270,7 +294,7 @@ func View[E Element](c *Codec, name string, v []E, shape ...int) []E {
 		return c.write(name, v, shape...).([]E)
 	}
 	name = c.name("tensor", name)
-	t := c.from.Tensor(name)
+	t := c.tensor(name)
 	if !c.Want(t != nil, "tensor %q is missing", name) {
 		return nil
 	}
@@ -436,21 +460,27 @@ func (c *Codec) attach(s *State) {
 // within returns the parts of what is read whose names begin with prefix, without it; their data
 // are shared. It is nil if there are none.
 func (c *Codec) within(prefix string) *State {
+	c.index()
 	s := &State{Counters: map[string]uint64{}, Scalars: map[string]float64{}}
-	for k, n := range c.from.Counters {
-		if name, ok := strings.CutPrefix(k, prefix); ok {
-			s.Counters[name] = n
+	var tensors []int // in the order of from
+	i, _ := slices.BinarySearchFunc(c.names, prefix, func(p part, prefix string) int {
+		return strings.Compare(p.name, prefix)
+	})
+	for ; i < len(c.names) && strings.HasPrefix(c.names[i].name, prefix); i++ {
+		name := c.names[i].name
+		switch c.names[i].kind {
+		case "tensor":
+			tensors = append(tensors, c.place[name])
+		case "counter":
+			s.Counters[name[len(prefix):]] = c.from.Counters[name]
+		case "scalar":
+			s.Scalars[name[len(prefix):]] = c.from.Scalars[name]
 		}
 	}
-	for k, x := range c.from.Scalars {
-		if name, ok := strings.CutPrefix(k, prefix); ok {
-			s.Scalars[name] = x
-		}
-	}
-	for _, t := range c.from.Tensors {
-		if name, ok := strings.CutPrefix(t.Name, prefix); ok {
-			s.Tensors = append(s.Tensors, Tensor{name, t.Shape, t.Data})
-		}
+	slices.Sort(tensors)
+	for _, i := range tensors {
+		t := c.from.Tensors[i]
+		s.Tensors = append(s.Tensors, Tensor{t.Name[len(prefix):], t.Shape, t.Data})
 	}
 	if len(s.Counters)+len(s.Scalars)+len(s.Tensors) == 0 {
 		return nil

@@ -620,12 +620,6 @@ func TestEncodeRefuses(t *testing.T) {
 		{"scale", func(m *Model) { m.Prep.Scale = math.NaN() }, ErrInvalid},
 		{"no name", func(m *Model) { m.State.Tensors[0].Name = "" }, ErrInvalid},
 		{"reserved name", func(m *Model) { m.State.Tensors[0].Name = metadataKey }, ErrInvalid},
-		{"too many tensors", func(m *Model) {
-			for i := range 2000 {
-				m.State.Tensors = append(m.State.Tensors, learner.Tensor{Name: fmt.Sprint("t", i),
-					Shape: []int{0}, Data: []uint8{}})
-			}
-		}, ErrInvalid},
 		{"label that is no text", func(m *Model) { m.Prep.Labels.Negative = "caf\xe9" },
 			ErrInvalid},
 		{"column that is no text", func(m *Model) { m.Prep.Columns[1] = "caf\xe9" }, ErrInvalid},
