@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -276,6 +277,59 @@ func binaryOf(t testing.TB, text string, o Options) []byte {
 	}
 	os.Remove(name)
 	return out.Bytes()
+}
+
+// TestBinaryClaims: dense values that are all 1 take no bytes in a record, so a small file may claim
+// any number of them. It is refused before memory is taken for them.
+func TestBinaryClaims(t *testing.T) {
+	u32 := func(b []byte, v ...uint32) []byte {
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint32(b, x)
+		}
+		return b
+	}
+	record := func(b []byte, kind, rows uint32, body []byte) []byte {
+		for len(body)%8 != 0 {
+			body = append(body, 0)
+		}
+		return append(u32(b, kind, rows, uint32(len(body)), 0, 0, 0), body...)
+	}
+	claims := func(dim, rows uint32, records int) []byte {
+		b := append([]byte("\x8dHSB\r\n\x1a\n"), 1, 0, 0, 0, 0, 0, 0, 0)
+		b = record(b, 1, 0, []byte(`{"kind":"npy","index_base":0,"sources":[]}  `))
+		b = record(b, 2, 0, append(u32(nil, 2, 0, 1), "a\x01\x00\x00\x00b"...))
+		for range records {
+			// ones, dense, labels of a byte, no weights
+			head := u32([]byte{0, 0, 1, 0}, dim, dim*rows, 0)
+			b = record(b, 3, rows, append(head, bytes.Repeat([]byte{0, 1}, int(rows))[:rows]...))
+		}
+		end := binary.LittleEndian.AppendUint64(nil, uint64(rows)*uint64(records))
+		return resummed(record(b, 4, 0, binary.LittleEndian.AppendUint64(end,
+			uint64(dim)*uint64(rows)*uint64(records))))
+	}
+	load := func(b []byte) (took uint64, err error) {
+		file := filepath.Join(t.TempDir(), "f.hsb")
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = Load[float32](context.Background(), []string{file}, Options{Workers: 1})
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc, err
+	}
+	if _, err := load(claims(3, 4, 2)); err != nil {
+		t.Errorf("a good file: %v", err)
+	}
+	for _, tc := range [][2]uint32{{1e9, 1}, {1<<31 - 2, 2}, {1<<32 - 1, 1}, {66000, 65000}} {
+		took, err := load(claims(tc[0], tc[1], 1))
+		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "longer than") {
+			t.Errorf("%d rows of %d: %v, want one that tells of their length", tc[1], tc[0], err)
+		}
+		if took > 64<<20 {
+			t.Errorf("%d rows of %d: %d bytes allocated", tc[1], tc[0], took)
+		}
+	}
 }
 
 // TestBinaryRefused: what is wrong with a file is said with its byte, and what to do next.

@@ -91,6 +91,9 @@ func (s *Stream[T]) load() (*Data[T], error) {
 		d.Block.MarkChecked()
 	}
 	if s.cfg.learns() && !s.cfg.PrepareByHand {
+		if err := s.cfg.scaleFits(d.Info.Dim); err != nil {
+			return nil, err
+		}
 		d.Info.MaxNorm = math.Sqrt(s.after.whole(s.cfg.method, &d.Block))
 		d.Info.Scaling = s.after.known
 	}

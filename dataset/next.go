@@ -21,7 +21,7 @@ func (s *Stream[T]) Next() (*engine.Block[T], error) {
 	for {
 		switch {
 		case s.cur != nil && s.pos < s.cur.N:
-			return s.deliver(), nil
+			return s.deliver()
 		case s.cur != nil:
 			s.retire()
 		case len(s.ready) > 0:
@@ -109,13 +109,17 @@ func (s *Stream[T]) recycle(r *rows[T]) {
 
 // deliver makes the next view of cur, of blockRows at most, and counts it: Info is of what was
 // returned, whatever was read ahead.
-func (s *Stream[T]) deliver() *engine.Block[T] {
+func (s *Stream[T]) deliver() (*engine.Block[T], error) {
 	s.count()
 	if s.cfg.learns() && !s.cfg.PrepareByHand {
+		if err := s.cfg.scaleFits(s.view.Dim); err != nil {
+			s.err = err
+			return nil, err
+		}
 		s.learnScale(&s.view, 0, s.view.Len())
 	}
 	s.view.MarkChecked()
-	return &s.view
+	return &s.view, nil
 }
 
 // count makes the next view of cur, and counts it.

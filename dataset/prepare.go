@@ -126,6 +126,9 @@ func (d *Data[T]) Prepared(o Options) (*Data[T], error) {
 	}
 	p.copy(raw)
 	if p.cfg.learns() {
+		if err := p.cfg.scaleFits(p.out.Dim); err != nil {
+			return nil, err
+		}
 		p.maxSq = p.after.whole(p.cfg.method, &p.out)
 	} else {
 		p.maxSq = p.after.rows(&p.out, 0, p.out.Len())
