@@ -206,6 +206,7 @@ type reader struct {
 	first   jetstream.Consumer // made by open
 	next    uint64             // sequence of the next message
 	last    uint64             // where the stream ended when it was opened, if it has an end
+	follows bool               // a message was read, or somebody knows of the one before next
 
 	mu    sync.Mutex
 	some  sync.Cond // of mu: a batch, room or err
@@ -273,10 +274,7 @@ func (r *reader) begins(info *jetstream.StreamInfo, given bool) error {
 	s := info.State
 	switch {
 	case given && r.next < s.FirstSeq:
-		return training.NewError(training.ErrChanged, "Messages were removed that were not "+
-			"learned. To go on with those that are there: {from}, and "+r.a.String()+"@"+
-			strconv.FormatUint(s.FirstSeq, 10)+".",
-			"%s: message %d is gone, the stream begins with %d", r.a, r.next, s.FirstSeq)
+		return r.removed(s.FirstSeq)
 	case given && r.next > s.LastSeq+1:
 		return training.NewError(training.ErrChanged, "It is another stream of that name, or was "+
 			"made anew. To learn it on top of the model: {from}.",
@@ -284,6 +282,31 @@ func (r *reader) begins(info *jetstream.StreamInfo, given bool) error {
 	}
 	if r.a.End != "never" {
 		r.last = s.LastSeq
+	}
+	r.follows = given
+	return nil
+}
+
+// removed is the error of a stream that begins with message first, behind the one that is next.
+func (r *reader) removed(first uint64) error {
+	return training.NewError(training.ErrChanged, "Messages were removed that were not learned. "+
+		"To go on with those that are there: {from}, and "+r.a.String()+"@"+
+		strconv.FormatUint(first, 10)+".",
+		"%s: message %d is gone, the stream begins with %d", r.a, r.next, first)
+}
+
+// gap is called where the next message isn't number next. The stream may have begun there when it
+// was opened, numbers may be of other subjects, or somebody deleted single messages: the stream's
+// first message says whether retention has removed any that were not read.
+func (r *reader) gap() error {
+	ctx, cancel := context.WithTimeout(context.Background(), r.a.Timeout)
+	defer cancel()
+	s, err := r.js.Stream(ctx, r.a.stream)
+	if err != nil {
+		return err
+	}
+	if first := s.CachedInfo().State.FirstSeq; first > r.next {
+		return r.removed(first)
 	}
 	return nil
 }
@@ -325,6 +348,9 @@ func (r *reader) run() {
 			}
 			r.finish(err)
 			return
+		case errors.Is(err, training.ErrChanged):
+			r.finish(err)
+			return
 		case since.IsZero():
 			since, warned = time.Now(), false
 		case r.a.Patience > 0 && time.Since(since) > r.a.Patience:
@@ -362,6 +388,9 @@ func (r *reader) read(c jetstream.Consumer) error {
 	if over {
 		return nil
 	}
+	// Of a subject numbers are missing all the time. Those that some of its messages had are only
+	// looked for while the server says that it has more.
+	waiting := c.CachedInfo().NumPending
 	for delivered := uint64(1); ; delivered++ {
 		msg, err := it.Next()
 		if err != nil {
@@ -374,6 +403,12 @@ func (r *reader) read(c jetstream.Consumer) error {
 		if meta.Sequence.Consumer != delivered || meta.Sequence.Stream < r.next {
 			return errors.New("messages were lost on their way")
 		}
+		if meta.Sequence.Stream > r.next && r.follows && (r.a.subject == "" || waiting > 0) {
+			if err := r.gap(); err != nil {
+				return err
+			}
+		}
+		r.follows, waiting = true, meta.NumPending
 		x := training.Message{At: int64(meta.Sequence.Stream), Text: msg.Data()}
 		if r.answers {
 			x.Data = &asked{subject: msg.Subject(), header: msg.Headers()}

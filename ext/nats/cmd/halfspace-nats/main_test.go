@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,8 +17,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	stream "github.com/halfspace-ml/halfspace/ext/nats"
 	"github.com/halfspace-ml/halfspace/internal/brokertest"
 	"github.com/halfspace-ml/halfspace/internal/commandtest"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestMain is the command, or a server, in processes that tests start.
@@ -260,6 +264,44 @@ func TestErrors(t *testing.T) {
 	if out := commandtest.Run(t, 3, "train", "--resume", "-m", other, b.url("OTHER/other")); !strings.
 		Contains(out, "is to come next, and the stream ends with 10") {
 		t.Errorf("a stream made anew: %s", out)
+	}
+}
+
+// TestRemoved: a stream that keeps few messages removes some while a run reads, that is slower than
+// who sends. The run ends with an error, and leaves none out without a word.
+func TestRemoved(t *testing.T) {
+	b := newBroker(t)
+	js := b.client()
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "FEW",
+		Subjects: []string{"few"}, MaxMsgs: 100}); err != nil {
+		t.Fatal(err)
+	}
+	fill := func(from, to int) {
+		for i := from; i < to; i++ {
+			if _, err := js.Publish(t.Context(), "few", []byte(fmt.Sprintf("%+d 1:%d\n", i%2*2-1,
+				i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	fill(1, 50)
+	m, end, err := stream.Messages(t.Context(), b.url("FEW")+"?end=never", "", false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	lines, next := bufio.NewScanner(m), 1
+	for ; next < 50 && lines.Scan(); next++ {
+	}
+	fill(50, 12_000) // of which some 8000 are read ahead
+	for ; lines.Scan(); next++ {
+		if !strings.HasSuffix(lines.Text(), fmt.Sprint(" 1:", next)) {
+			t.Fatalf("%q is read as row %d, without an error", lines.Text(), next)
+		}
+	}
+	if err := lines.Err(); !errors.Is(err, training.ErrChanged) ||
+		!strings.Contains(err.Error(), "is gone") {
+		t.Errorf("%v, want an error that says that messages are gone", err)
 	}
 }
 
