@@ -362,6 +362,7 @@ func useAll[T learner.Float](t *testing.T, data []byte) {
 		return
 	}
 	askAll(t, m, l)
+	sums := m.State.CheckSums(0) == nil
 	saved := func(what string) {
 		t.Helper()
 		_, c, err := m.Settings()
@@ -375,6 +376,10 @@ func useAll[T learner.Float](t *testing.T, data []byte) {
 		case errors.Is(err, ErrInvalid) && (learner.PosteriorOf(l) != nil || covariance(m)):
 			return // a matrix that is no covariance: only an eigenvalue could tell before
 		case err != nil:
+			t.Fatalf("%s: %v", what, err)
+		}
+		// exactly: settings may make steps of any size, and weights that were larger in between
+		if err := again.State.CheckSums(math.Inf(1)); err != nil && sums {
 			t.Fatalf("%s: %v", what, err)
 		}
 		again.Prep, again.Presented, again.Mistakes = m.Prep, m.Presented, m.Mistakes

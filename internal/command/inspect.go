@@ -40,7 +40,9 @@ func newInspectCmd() *cobra.Command {
 		Short: "Show what is in a model, or how it comes to a score",
 		Long: `Show what is in a model: learner, settings, how rows become examples, labels, counters, and the
 largest weights by name, or the largest coefficients with the examples kept. Weights are those of
-rows as they are prepared (scaled, normalised); export --to text has them for rows as they are.
+rows as they are prepared (scaled, normalised); export --to text has them for rows as they are. A
+model of members whose kept sum is not that of their weights is damaged: such are some that earlier
+versions learned from rows of ones.
 
 --why ROW shows how the model comes to its score of an example: a row of the model's format, in
 quotes, or FILE:N, the Nth example of a file, which is that of line N of what predict prints. The
@@ -62,6 +64,10 @@ kept examples for coefficient times kernel value.`,
 			m, err := loadModel(args[0])
 			if err != nil {
 				return err
+			}
+			if err := m.State.CheckSums(0); err != nil {
+				return modelError(args[0], fmt.Errorf("%w: %w; train it anew", err,
+					model.ErrDamaged))
 			}
 			s, err := exchange.Inspect(m, top)
 			if err != nil {

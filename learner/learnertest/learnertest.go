@@ -390,6 +390,10 @@ func (s *suite[T]) state(t *testing.T, b *engine.Block[T]) {
 	s.restores(t, l, twin)
 	sameRounds(t, "restored", learn(t, twin, &rest, 7), learn(t, l, &rest, 7))
 	sameState(t, "restored and taught", twin, l)
+	learned := l.State()
+	if err := learned.CheckSums(0); err != nil {
+		t.Error(err)
+	}
 	s.refuses(t, l)
 	s.ofFeatures(t, l, b)
 }
