@@ -93,3 +93,47 @@ func TestPredictOnlyFile(t *testing.T) {
 		t.Errorf("the model file was changed (%v)", err)
 	}
 }
+
+// TestInspectSums: a model whose kept sum is not that of its members' weights is damaged to
+// inspect, and scores as it did.
+func TestInspectSums(t *testing.T) {
+	t.Parallel()
+	e, err := learner.Lookup("obpm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.Config()
+	l, err := learner.New[float32](e, c, learner.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &engine.Block[float32]{Dim: 2, Stride: 2, X: []float32{1, 0, 0, 1}, Y: []float32{1, -1}}
+	if err := l.Learn(b, make([]learner.Round, 2)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Capture("obpm", c, 0, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "m")
+	for _, good := range []bool{true, false} {
+		if !good {
+			m.State.Tensor("sum").Data.([]float64)[1]++
+		}
+		if _, err := model.Save(file, m); err != nil {
+			t.Fatal(err)
+		}
+		inspect := exec.Command("halfspace", "inspect", file)
+		out, err := inspect.CombinedOutput()
+		code := inspect.ProcessState.ExitCode()
+		if said := bytes.Contains(out, []byte("place 1")); good && (err != nil || said) ||
+			!good && (code != codeModel || !said) {
+			t.Errorf("sums are right: %v; inspect ends with %d and prints %q", good, code, out)
+		}
+		predict := exec.Command("halfspace", "predict", "-i", file, "-")
+		predict.Stdin = bytes.NewReader([]byte("+1 1:1\n"))
+		if out, err := predict.CombinedOutput(); err != nil {
+			t.Errorf("sums are right: %v; predict: %v, %q", good, err, out)
+		}
+	}
+}
