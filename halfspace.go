@@ -10,12 +10,12 @@ import (
 	"log/slog"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/fields"
 	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
@@ -364,6 +364,12 @@ func (m *Model) LearnOne(r *Row, label string) (score float64, err error) {
 	if err == nil {
 		err = r.check(m.hypothesis)
 	}
+	if err == nil {
+		_, _, err = r.weightOf(m.hypothesis)
+	}
+	if err == nil {
+		err = m.learnWords(r)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -394,6 +400,8 @@ type hypothesis struct {
 	closed  bool    // and no others come
 	weights bool    // the learner takes examples' weights
 	rooms   *scratch.Stack[places]
+	fields  *fields.Fields
+	family  *int // a Model's, and its Snapshots'
 	lead    int  // columns of numbers that stand first in sparse examples
 	dense   bool // examples are dense rows, of Prep.Dim features
 	bias    int  // 1 if a feature is appended
@@ -402,7 +410,8 @@ type hypothesis struct {
 
 // newHypothesis says how rows become examples of a model.
 func newHypothesis(p *model.Prep) *hypothesis {
-	h := &hypothesis{prep: p, rooms: new(scratch.Stack[places])}
+	h := &hypothesis{prep: p, rooms: new(scratch.Stack[places]), fields: fields.Of(p),
+		family: new(int)}
 	if f := format.Lookup(p.Format); f != nil {
 		h.dense = f.Dense && !p.Words()
 	}
@@ -415,7 +424,7 @@ func newHypothesis(p *model.Prep) *hypothesis {
 			h.value = p.BiasValue
 		}
 	}
-	for f, name := range p.FeatureNames() {
+	for f, name := range h.fields.Names() {
 		if name == "" {
 			continue
 		}
@@ -692,109 +701,6 @@ func (h *hypothesis) reading() dataset.Options {
 	training.AsTrained(&o, &model.Model{Prep: *h.prep})
 	o.LabelsOptional = true
 	return o
-}
-
-// Row is an example in the making: features that are not set are 0, which a model that has scaled
-// columns takes to their scale as it does other values. It is for the Model that made
-// it, for its Snapshots, and for models whose features have the same names and numbers, as one that
-// was saved and loaded; others refuse it with ErrFeature. One goroutine at a time may use it.
-type Row struct {
-	made  bool // by a model
-	names map[string]int
-	base  int
-	dim   int // of dense rows; 0: any
-	idx   []int32
-	val   []float64
-	err   error // of the first bad call
-}
-
-// Row returns an empty row. Keep it and Reset it where rows come often.
-func (h *hypothesis) Row() *Row {
-	h.check()
-	r := &Row{made: true, names: h.names, base: h.prep.IndexBase}
-	if h.dense {
-		r.dim = h.prep.Dim
-	}
-	return r
-}
-
-// Reset empties the row.
-func (r *Row) Reset() *Row {
-	r.idx, r.val, r.err = r.idx[:0], r.val[:0], nil
-	return r
-}
-
-// Set sets the feature of that name: a column of the training data's header, or a name that New was
-// given. A name that the model doesn't have is ErrFeature, which the next call with the row
-// returns.
-func (r *Row) Set(name string, value float64) *Row {
-	i, ok := r.names[name]
-	if !ok {
-		return r.fail(fmt.Errorf("halfspace: feature %q, want one of %d names: %w", name,
-			len(r.names), ErrFeature))
-	}
-	return r.put(int32(i), value)
-}
-
-// At sets the feature of that number: in svmlight as the training file counts them, from 0 or 1; of
-// other files from 1, the label's column left out; of models that New made without names from 0.
-func (r *Row) At(number int, value float64) *Row {
-	i := number - r.base
-	if i < 0 || i >= math.MaxInt32-1 || r.dim > 0 && i >= r.dim {
-		last := ""
-		if r.dim > 0 {
-			last = fmt.Sprintf(" to %d", r.base+r.dim-1)
-		}
-		return r.fail(fmt.Errorf("halfspace: feature %d, want a number from %d%s: %w", number,
-			r.base, last, ErrFeature))
-	}
-	return r.put(int32(i), value)
-}
-
-// put sets a feature by its number from 0.
-func (r *Row) put(i int32, value float64) *Row {
-	at, there := len(r.idx), false
-	if at > 0 && r.idx[at-1] >= i { // mostly they come in order
-		at, there = slices.BinarySearch(r.idx, i)
-	}
-	if there {
-		r.val[at] = value
-		return r
-	}
-	r.idx, r.val = slices.Insert(r.idx, at, i), slices.Insert(r.val, at, value)
-	return r
-}
-
-func (r *Row) fail(err error) *Row {
-	if r.err == nil {
-		r.err = err
-	}
-	return r
-}
-
-// check returns the error of the calls that made the row.
-func (r *Row) check(h *hypothesis) error {
-	h.check()
-	switch {
-	case r == nil:
-		return fmt.Errorf("halfspace: the row is nil, want one of the model's: %w", ErrFeature)
-	case r.err != nil:
-		return r.err
-	case h.dense && r.dim != h.prep.Dim:
-		return fmt.Errorf("halfspace: a row of %d features, want %d: %w", r.dim, h.prep.Dim,
-			ErrFeature)
-	case !r.made || !h.dense && r.dim != 0 || r.base != h.prep.IndexBase ||
-		!sameNames(r.names, h.names):
-		return fmt.Errorf("halfspace: the row is of a model of other features, want one that "+
-			"this model's Row made: %w", ErrFeature)
-	}
-	return nil
-}
-
-// sameNames reports whether two models' features have the same names. Rows of the model itself have
-// its own map, of which no name need be looked at.
-func sameNames(a, b map[string]int) bool {
-	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
 }
 
 // eof takes io.EOF for no error.

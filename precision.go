@@ -262,7 +262,12 @@ func (t *teaching[T]) one(h *hypothesis, r *Row, y float64, class int) (float64,
 		t.class[0] = int32(class)
 		b.Class = t.class[:]
 	}
+	if weight, weighs, _ := r.weightOf(h); weighs {
+		t.weights = append(t.weights[:0], T(weight))
+		b.W = t.weights
+	}
 	err := t.l.Learn(b, t.round[:])
+	b.W = nil
 	return t.round[0].Score, err
 }
 
@@ -343,12 +348,20 @@ func (w *work[T]) list(h *hypothesis, r *Row) {
 	b.X, b.Stride, b.Dim = nil, 0, h.prep.Dim+h.bias
 	b.Idx, b.Val, b.Ptr = b.Idx[:0], b.Val[:0], append(b.Ptr[:0], 0)
 	w.beginRow(h)
+	nothing(h, b.Val[h.bias:])
 	for k, i := range r.idx {
 		if int(i) < h.lead {
 			b.Val[int(i)+h.bias] = T(r.val[k])
 			continue
 		}
 		b.Idx, b.Val = append(b.Idx, i+int32(h.bias)), append(b.Val, T(r.val[k]))
+	}
+	for range r.unknown { // behind all that the model has, as where files are read
+		next := int32(h.prep.Dim + h.bias)
+		if n := len(b.Idx); n > 0 {
+			next = max(next, b.Idx[n-1]+1)
+		}
+		b.Idx, b.Val = append(b.Idx, next), append(b.Val, 1)
 	}
 	if n := len(b.Idx); n > 0 {
 		b.Dim = max(b.Dim, int(b.Idx[n-1])+1)
@@ -384,6 +397,9 @@ func (w *work[T]) spread(h *hypothesis, r *Row) []T {
 	b.X = b.X[:b.Stride]
 	clear(b.X)
 	row := w.denseRow(h, 0)
+	if h.dense {
+		nothing(h, row[h.bias:])
+	}
 	for k, i := range r.idx {
 		row[int(i)+h.bias] = T(r.val[k])
 	}

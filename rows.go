@@ -25,7 +25,8 @@ var ErrRows = errors.New("bad rows")
 // keeps none of them.
 //
 // Features have the numbers that Row.At has less the first one's: column 0 is the first of them.
-// Values are finite; of a sparse row indices ascend, from 0, below Dim.
+// Values are finite; of a sparse row indices ascend, from 0, below Dim. Where training took the mean
+// for numbers that are missing (Options.Missing), NaN in their columns stands for such.
 type Rows struct {
 	N, Dim int // examples and features
 
@@ -86,6 +87,10 @@ func (m *Model) LearnRows(ctx context.Context, rows *Rows) (mistakes int64, err 
 	if err := m.hypothesis.fits(rows, true); err != nil {
 		return 0, err
 	}
+	if err := m.learnMissing(rows); err != nil {
+		return 0, err
+	}
+	rows = m.hypothesis.indicate(rows)
 	known := make([]int32, len(rows.Names)) // the class or sign of a label; 0: not looked up yet
 	for lo := 0; lo < rows.N; lo += batchRows {
 		if ctx.Err() != nil {
@@ -170,6 +175,7 @@ func (h *hypothesis) askRows(rows *Rows, dst []float64, proba bool) error {
 	if err := h.fits(rows, false); err != nil {
 		return err
 	}
+	rows = h.indicate(rows)
 	if n := rows.N * h.Outputs(); len(dst) < n {
 		return fmt.Errorf("halfspace: %d places for %d scores: %w", len(dst), n, ErrRows)
 	}
@@ -405,7 +411,8 @@ func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*eng
 	} else {
 		fill(w, h, r, r.F64, lo, hi)
 	}
-	if !engine.Finite(b.Val) || !engine.Finite(b.X) { // before any is seen by what scales
+	// before any is seen by what scales
+	if !(engine.Finite(b.Val) && engine.Finite(b.X)) && !(h.fields.Fills && fillable(h, b)) {
 		return nil, faultOf[T](r, lo, hi)
 	}
 	for i := range hi - lo {
@@ -421,6 +428,26 @@ func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*eng
 	}
 	b.MarkChecked()
 	return b, nil
+}
+
+// fillable reports whether the values are finite but for numbers of columns that are missing.
+func fillable[T engine.Float](h *hypothesis, b *engine.Block[T]) bool {
+	for i := range b.Len() {
+		_, val := b.Example(i)
+		columns := val[h.bias:]
+		if !b.Dense() {
+			columns = columns[:h.lead]
+		}
+		for _, v := range columns {
+			if v-v != 0 && v == v {
+				return false
+			}
+		}
+		if !engine.Finite(val[h.bias+len(columns):]) {
+			return false
+		}
+	}
+	return true
 }
 
 // asTheyAre reports whether rows are examples as they are.

@@ -2,16 +2,16 @@ package serve
 
 import (
 	"bytes"
-	"cmp"
+	"maps"
 	"math"
 	"mime"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/fields"
 	"github.com/halfspace-ml/halfspace/model"
 )
 
@@ -24,16 +24,10 @@ const (
 
 // shape is how the rows of a model are read.
 type shape struct {
-	prep     *model.Prep // as the model came; names may have been added
-	wide     bool        // values are float64
-	words    bool        // features have names
-	hashBits int
-	lead     int      // columns of numbers, which each row must have: features 0 to lead
-	columns  bool     // rows have columns
-	texts    []string // names of those that hold texts
-	open     bool     // there may be names that the model has not
-	grows    bool     // and become features when they are learned
-	closed   bool     // there are Dim features and no others
+	*fields.Fields
+	prep  *model.Prep // as the model came; names may have been added
+	wide  bool        // values are float64
+	words bool        // features have names
 
 	layout   *format.Layout // of objects
 	settings format.Settings
@@ -42,27 +36,19 @@ type shape struct {
 // newShape says how the rows of a model are read.
 func newShape(m *model.Model) (*shape, error) {
 	p := &m.Prep
-	f := format.Lookup(p.Format)
-	s := &shape{prep: p, wide: m.Precision == "f64", hashBits: p.HashBits}
+	s := &shape{Fields: fields.Of(p), prep: p, wide: m.Precision == "f64"}
 	if len(p.Interactions) > 0 {
 		return nil, refuse(0, "", 0, "", "features of namespaces are multiplied (%q), which rows "+
 			"of requests have not", p.Interactions)
 	}
-	names := p.FeatureNames()
+	names := s.Names()
 	s.words = len(names) > 0 || p.HashBits > 0
-	if s.columns = f.HasColumns(); s.columns {
-		s.texts = textColumns(p)
-		s.lead = p.Numbers()
-		s.closed = !p.Words()
-		s.open, s.grows = p.Words(), p.Words() && p.HashBits == 0
-	} else {
-		s.closed = f != nil && f.Dense
-		s.open, s.grows = s.words, s.words && p.HashBits == 0
-	}
 	keys := &format.ObjectKeys{Label: []string{"label", "class", "target", "y"}, ID: "id",
 		Weight: "weight", Features: "features", Words: s.words, Base: p.IndexBase}
 	if p.LabelKey != "" {
 		keys.Label = []string{p.LabelKey}
+	} else if at := p.LabelCol - 1; at >= 0 && at < len(p.Columns) {
+		keys.Label = append(keys.Label, p.Columns[at]) // as the file's rows have it
 	}
 	if s.words {
 		s.ownNames(keys, names)
@@ -84,12 +70,18 @@ const mostLabels = 1 << 12
 
 // ownNames leaves out of the keys what is a feature's name in training.
 func (s *shape) ownNames(keys *format.ObjectKeys, names []string) {
-	if s.lead == len(names) {
+	if s.Lead == len(names) {
 		keys.Columns = names
 	}
-	within := func(name, key string) bool { return name == key || strings.HasPrefix(name, key+".") }
+	within := func(name, key string) bool {
+		rest, ok := strings.CutPrefix(name, key)
+		return ok && key != "" && (rest == "" || rest[0] == '.' || rest[0] == '=')
+	}
+	for _, c := range s.Columns {
+		names = append(names[:len(names):len(names)], c.Name)
+	}
 	for _, name := range names {
-		if within(name, keys.Features) || s.hashBits > 0 {
+		if within(name, keys.Features) || s.HashBits > 0 {
 			keys.Features = ""
 		}
 		if within(name, keys.ID) {
@@ -99,10 +91,10 @@ func (s *shape) ownNames(keys *format.ObjectKeys, names []string) {
 			keys.Weight = ""
 		}
 		keys.Label = slices.DeleteFunc(keys.Label, func(key string) bool {
-			return name == key && s.prep.LabelKey == ""
+			return within(name, key) && s.prep.LabelKey == ""
 		})
 	}
-	if s.hashBits > 0 {
+	if s.HashBits > 0 {
 		keys.Features = "" // names are not known: rows are as in training
 	}
 }
@@ -117,6 +109,8 @@ type decoder struct {
 	array bool // an array
 	final []int32
 	text  []byte // a copy of the body where that has no room behind it
+
+	replays bool // of a log: rows were taken before
 
 	scores, proba []float64
 	fresh         []string // names that become features
@@ -177,7 +171,91 @@ func (d *decoder) read(media string, body []byte, mostRows int) *Error {
 		bad = take(d, &d.rows, layout, &set, body, n, mostRows)
 		d.x.idx, d.x.f32 = d.rows.out.Idx, d.rows.out.Val
 	}
+	if bad == nil && (s.Fills || s.Texts()) && (s.words || !s.Texts()) {
+		bad = d.fill()
+	}
 	return bad
+}
+
+// fill gives the rows what values that are missing stand for, as reading files does: those of
+// columns that a row has not, or for which it has a text that says so.
+func (d *decoder) fill() *Error {
+	s, x := d.shape, &d.x
+	column := make([]int, len(x.names)) // of each name: its column, from 1; 0: none
+	absent := make([]bool, len(x.names))
+	for i, name := range x.names {
+		if c, text, ok := s.Find(name); ok {
+			column[i] = c + 1
+			absent[i] = text != nil && s.Word(c, text) == ""
+		}
+	}
+	row := make([]int, len(s.Columns)) // of a column: the last row that has it, from 1
+	has := func(i, p int) bool {
+		j := x.idx[p]
+		switch {
+		case !x.words:
+			if int(j) < len(row) {
+				row[j] = i + 1
+			}
+		case absent[j]:
+			return false
+		case column[j] > 0:
+			row[column[j]-1] = i + 1
+		}
+		return true
+	}
+	whole := true
+	for i := 0; i < x.n && whole; i++ {
+		for p := x.ptr[i]; p < x.ptr[i+1]; p++ {
+			whole = has(i, p) && whole
+		}
+		for c := range row {
+			whole = whole && row[c] == i+1
+		}
+	}
+	if whole {
+		return nil
+	}
+	clear(row)
+	to := examples{wide: x.wide, ptr: []int{0}}
+	add := func(i int32, v float64) {
+		if to.idx = append(to.idx, i); to.wide {
+			to.f64 = append(to.f64, v)
+		} else {
+			to.f32 = append(to.f32, float32(v))
+		}
+	}
+	for i := range x.n {
+		lo := len(to.idx)
+		for p := x.ptr[i]; p < x.ptr[i+1]; p++ {
+			if has(i, p) {
+				add(x.idx[p], x.value(p))
+			}
+		}
+		for c := range row {
+			if row[c] == i+1 {
+				continue
+			}
+			fills, word, ok := s.Missing(c)
+			if !ok {
+				return s.lacks(i, s.Columns[c].Name)
+			}
+			if fills && x.words {
+				add(x.named([]byte(s.Columns[c].Name)), math.NaN())
+			} else if fills {
+				add(int32(c), math.NaN())
+			}
+			if word != "" {
+				add(x.named([]byte(word)), 1)
+			}
+		}
+		if !x.words {
+			to.sort(lo, len(to.idx))
+		}
+		to.ptr = append(to.ptr, len(to.idx))
+	}
+	x.idx, x.ptr, x.f32, x.f64 = to.idx, to.ptr, to.f32, to.f64
+	return nil
 }
 
 // svmlight is the layout of rows of svmlight.
@@ -325,7 +403,8 @@ func object(b []byte, p int) int {
 // dictionary has the features of names. What was published of it is never changed.
 type dictionary struct {
 	base, more map[string]int32
-	shared     bool // more is
+	shared     bool            // more is
+	texts      map[string]bool // keys that have had a text: those of names KEY=TEXT
 }
 
 func newDictionary(names []string) *dictionary {
@@ -333,9 +412,30 @@ func newDictionary(names []string) *dictionary {
 	for i, name := range names {
 		if name != "" {
 			d.base[name] = int32(i)
+			d.note(name)
 		}
 	}
 	return d
+}
+
+// note takes the key of a name KEY=TEXT. What was published of these stays as it is, too.
+func (d *dictionary) note(name string) {
+	if key, _, text := strings.Cut(name, "="); text && !d.texts[key] {
+		if d.texts = maps.Clone(d.texts); d.texts == nil {
+			d.texts = map[string]bool{}
+		}
+		d.texts[key] = true
+	}
+}
+
+// numeric reports whether a name KEY=TEXT is of a key that has had numbers, and never a text.
+func (d *dictionary) numeric(name []byte) bool {
+	key, _, text := bytes.Cut(name, []byte("="))
+	if !text || d.texts[string(key)] {
+		return false
+	}
+	_, known := d.find(key)
+	return known
 }
 
 func (d *dictionary) find(name []byte) (int32, bool) {
@@ -348,6 +448,7 @@ func (d *dictionary) find(name []byte) (int32, bool) {
 
 // add takes a name that is not there.
 func (d *dictionary) add(name string, i int32) {
+	d.note(name)
 	if d.shared || d.more == nil {
 		to, all := make(map[string]int32, len(d.more)+1), 4*len(d.more) > len(d.base)+4096
 		if all {
@@ -369,7 +470,7 @@ func (d *dictionary) add(name string, i int32) {
 // publish returns a copy that stays as it is.
 func (d *dictionary) publish() *dictionary {
 	d.shared = true
-	return &dictionary{base: d.base, more: d.more}
+	return &dictionary{base: d.base, more: d.more, texts: d.texts}
 }
 
 // resolve gives the features of x the numbers that a model of so many features has for them, and
@@ -380,7 +481,7 @@ func (d *decoder) resolve(x *examples, names *dictionary, dim, next, most int, l
 	unknown int, bad *Error) {
 	s := d.shape
 	if d.fresh = d.fresh[:0]; x.words {
-		if bad = d.number(x, names, next, learn && s.grows); bad != nil {
+		if bad = d.number(x, names, next, learn && s.Grows); bad != nil {
 			return 0, bad
 		}
 		unknown = d.renumber(x, dim)
@@ -437,11 +538,15 @@ func (d *decoder) number(x *examples, names *dictionary, next int, grow bool) *E
 		j, ok := names.find(name)
 		switch {
 		case ok:
-		case !s.possible(name):
+		case !d.replays && s.HashBits == 0 && s.Columns == nil && names.numeric(name):
+			key, text, _ := bytes.Cut(name, []byte("="))
+			return unfit(0, "Send it as a number.", "the value of %q is the text %q, and it was a "+
+				"number in training", key, text)
+		case !s.Possible(name):
 			return unfit(0, "The model's description names them.",
 				"no feature of the model is named %q", name)
-		case s.hashBits > 0:
-			j = int32(s.lead) + s.hash(name)
+		case s.HashBits > 0:
+			j = s.Hash(name)
 		case grow:
 			j = int32(next + len(d.fresh))
 			d.fresh = append(d.fresh, string(name))
@@ -453,43 +558,10 @@ func (d *decoder) number(x *examples, names *dictionary, next int, grow bool) *E
 	return nil
 }
 
-// possible reports whether a name that the model has not may be one that it just never met: of
-// columns only a text of a column of texts.
-func (s *shape) possible(name []byte) bool {
-	if !s.columns {
-		return s.open
-	}
-	column, _, text := bytes.Cut(name, []byte("="))
-	return s.open && text && slices.Contains(s.texts, string(column))
-}
-
-// hash returns the feature that a name is hashed to, as where it is read from files.
-func (s *shape) hash(name []byte) int32 {
-	var within []byte
-	if i := bytes.IndexByte(name, '='); i >= 0 && s.columns {
-		within, name = name[:i], name[i+1:]
-	}
-	return int32(format.HashName(within, name) & (1<<s.hashBits - 1))
-}
-
-// textColumns are the names of the columns of texts.
-func textColumns(p *model.Prep) (names []string) {
-	for slot := range len(p.Kinds) {
-		column := slot
-		if p.LabelCol > 0 && slot >= p.LabelCol-1 {
-			column++
-		}
-		if p.Kinds[slot] == 't' && column < len(p.Columns) {
-			names = append(names, p.Columns[column])
-		}
-	}
-	return names
-}
-
 // numbers returns how many features a model that has dim may come to have.
 func (s *shape) numbers(dim, most int) int {
-	if s.hashBits > 0 {
-		most = max(most, s.lead+(1<<s.hashBits))
+	if s.HashBits > 0 {
+		most = max(most, s.Lead+(1<<s.HashBits))
 	}
 	return max(dim, most)
 }
@@ -497,30 +569,30 @@ func (s *shape) numbers(dim, most int) int {
 // fits refuses a row that is none of the model's: of more than most features, or of one whose
 // number is not below numbers.
 func (s *shape) fits(i int, idx []int32, dim, most, numbers int) *Error {
-	if n := len(idx); n > most || n > 0 && int(idx[n-1]) >= numbers && !s.closed {
+	if n := len(idx); n > most || n > 0 && int(idx[n-1]) >= numbers && !s.Closed {
 		return refuse(http.StatusUnprocessableEntity, "too_many_features", i+1,
 			"Raise the server's bound on features, or hash their names in training.",
 			"row %d has %d features, the last is number %d, and the model may have %d", i+1,
 			n, int(idx[n-1])+s.prep.IndexBase, min(most, numbers))
 	}
-	if n := len(idx); s.closed && n > 0 && int(idx[n-1]) >= dim {
+	if n := len(idx); s.Closed && n > 0 && int(idx[n-1]) >= dim {
 		return unfit(i+1, "", "row %d has a feature %d, and the model has %d to %d", i+1,
 			int(idx[n-1])+s.prep.IndexBase, s.prep.IndexBase, dim-1+s.prep.IndexBase)
 	}
-	for k := range s.lead {
+	for k := range s.Lead {
 		if k >= len(idx) || int(idx[k]) != k {
-			name := cmp.Or(nameOf(s.prep, k), "of number "+strconv.Itoa(k+s.prep.IndexBase))
-			return unfit(i+1, "Give each row a number for each column.",
-				"row %d lacks the column %s", i+1, name)
+			name := s.Names()
+			if k < len(name) && name[k] != "" {
+				return s.lacks(i, name[k])
+			}
+			return unfit(i+1, "Give each row a value for each column.",
+				"row %d lacks the column of number %d", i+1, k+s.prep.IndexBase)
 		}
 	}
 	return nil
 }
 
-// nameOf is the name of a feature in quotes, "" if it has none.
-func nameOf(p *model.Prep, i int) string {
-	if names := p.FeatureNames(); i < len(names) && names[i] != "" {
-		return strconv.Quote(names[i])
-	}
-	return ""
+func (s *shape) lacks(i int, column string) *Error {
+	return unfit(i+1, "Give each row a value for each column.", "row %d lacks the column %q", i+1,
+		column)
 }

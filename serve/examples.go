@@ -23,7 +23,7 @@ type examples struct {
 
 	words bool
 	names [][]byte
-	known map[string]int32 // of those, their places; nil where nothing is added to them
+	known map[string]int32 // of those, their places; nil where nothing was added to them
 
 	code    []int32 // of each row its label's number
 	labels  []string
@@ -46,6 +46,14 @@ func (e *examples) id(i int) string {
 		return e.ids[i]
 	}
 	return ""
+}
+
+// value returns the p-th value.
+func (e *examples) value(p int) float64 {
+	if e.wide {
+		return e.f64[p]
+	}
+	return float64(e.f32[p])
 }
 
 // label returns the label of a row, "" if it has none.
@@ -202,7 +210,7 @@ func decodeExamples(b []byte) (e *examples, err error) {
 			} else {
 				e.f32 = append(e.f32, float32(f))
 			}
-			in.bad = in.bad || f-f != 0
+			in.bad = in.bad || math.IsInf(f, 0) // NaN is a value that is missing
 		}
 		e.ptr = append(e.ptr, len(e.idx))
 	}
@@ -281,6 +289,9 @@ func (e *examples) addRow(x *examples, label string, weight float64, weighs bool
 func (e *examples) named(name []byte) int32 {
 	if e.known == nil {
 		e.known = map[string]int32{}
+		for i, name := range e.names {
+			e.known[string(name)] = int32(i)
+		}
 	}
 	i, ok := e.known[string(name)]
 	if !ok {

@@ -103,7 +103,7 @@ func newTaught(name string, data []byte) (*taught, *shape, *model.Model, error) 
 		return nil, nil, nil, fmt.Errorf("%s: %w: %w", name, err, ErrModel)
 	}
 	file.State.Tensors = nil
-	t := &taught{m: m, names: newDictionary(file.Prep.FeatureNames()),
+	t := &taught{m: m, names: newDictionary(s.Names()),
 		next: file.Prep.Numbers() + len(file.Prep.Names)}
 	return t, s, file, nil
 }
@@ -125,8 +125,8 @@ func open(o *Options, at Model) (*hosted, error) {
 		Learns: !o.ReadOnly && file.Learnable() == nil}
 	name, settings := h.m.Learner()
 	h.about.Learner, h.about.Settings = name, json.RawMessage(settings)
-	if names := file.Prep.FeatureNames(); s.lead > 0 && s.lead <= len(names) {
-		h.about.Columns = names[:s.lead]
+	if names := s.Names(); s.Lead > 0 && s.Lead <= len(names) {
+		h.about.Columns = names[:s.Lead]
 	}
 	h.saved.Store(h.m.Presented())
 	if at.Log != "" {
@@ -225,7 +225,7 @@ func Replay(ctx context.Context, path string, start []byte) (*halfspace.Model, R
 func (t *taught) replay(ctx context.Context, l *logReader, s *shape, sum, name string) (r Replayed,
 	err error) {
 	r.Model = l.header.Model
-	d := &decoder{shape: s}
+	d := &decoder{shape: s, replays: true}
 	behind := l.header.SHA256 == sum
 	l.model = nil
 	for ctx.Err() == nil {

@@ -27,7 +27,9 @@ const (
 // missingTexts are what stands for a value that is missing, in letters of any case.
 var missingTexts = []string{"", "?", "NA", "N/A", "NaN", "null"}
 
-// isMissing reports whether a field has no value.
+// IsMissing reports whether a field of a column has no value.
+func IsMissing(field []byte) bool { return isMissing(field) }
+
 func isMissing(field []byte) bool {
 	if len(field) > 4 {
 		return false
@@ -37,11 +39,12 @@ func isMissing(field []byte) bool {
 	})
 }
 
-// name returns what features of the column at a slot are called: its name in training, or its
-// number there where it has none, or one that would not be clear.
-func (l *csvLayout) name(slot int, header []string) string {
+// ColumnName returns what features of a column are called, the slot-th from 0 but for the label's,
+// which stands at label: its name in training, or its number there where it has none, or one that
+// would not be clear.
+func ColumnName(slot, label int, header []string) string {
 	at := slot
-	if slot >= l.at {
+	if slot >= label {
 		at++ // the label's column counts
 	}
 	if at < len(header) && header[at] != "" && !strings.Contains(header[at], "=") {
@@ -176,7 +179,7 @@ func (l *csvLayout) setFeatures(kinds []byte, header []string, missing string) {
 			continue
 		}
 		l.to[col] = number[slot]
-		l.prefix[col] = l.name(int(slot), header)
+		l.prefix[col] = ColumnName(int(slot), l.at, header)
 	}
 	if l.id > 0 {
 		l.to[l.id-1] = toID

@@ -121,9 +121,10 @@ func (lay *ndjsonLayout) findLabel(rows [][]jsonKey, o *Options) error {
 	return fmt.Errorf("no key %s: name the label's by Options.LabelCol", Or(wanted))
 }
 
-// named is the label's key where the options name it, or first rows may lack it.
+// named is the label's key where the options name it, or first rows may lack it, or it isn't one of
+// the names as they are looked for.
 func (lay *ndjsonLayout) named(o *Options) string {
-	if o.LabelCol == "" && o.LabelKey == "" && !o.IDs {
+	if o.LabelCol == "" && o.LabelKey == "" && !o.IDs && slices.Contains(labelNames, lay.label) {
 		return ""
 	}
 	return lay.label
