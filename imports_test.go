@@ -31,12 +31,13 @@ var rooms = []room{
 	{"cmd/halfspace", "internal/command", ""},
 	{"internal/command", "serve shard bench bench/papers exchange training dataset/public eval " +
 		"model dataset dataset/format learner engine vecmath internal/atomicfile internal/schema " +
-		"internal/spelling", ""},
+		"internal/spelling", "."},
 	{"examples/embed", ".", ""},
-	{"serve", ". model dataset/format engine internal/atomicfile internal/frames internal/schema " +
-		"internal/waiting", "learners"},
+	{"serve", ". model dataset/format engine internal/atomicfile internal/fields internal/frames " +
+		"internal/schema internal/waiting", "learners"},
 	{"examples/http", "dataset learners learner engine", ""},
-	{".", "training eval model dataset dataset/format learner engine internal/scratch", "learners"},
+	{".", "training eval model dataset dataset/format learner engine internal/fields " +
+		"internal/scratch", "learners"},
 	{"bench/papers", "bench training eval eval/stat dataset learners learner engine internal/atomicfile " +
 		"internal/schema internal/naive", ""},
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
@@ -50,6 +51,7 @@ var rooms = []room{
 	{"eval", "learner engine vecmath internal/waiting", "model dataset learners"},
 	{"eval/stat", "", ""},
 	{"internal/brokertest", "model internal/commandtest internal/realdata", ""},
+	{"internal/fields", "model dataset/format", ""},
 	{"model", "dataset/format learner engine internal/atomicfile", "learners vecmath"},
 	{"dataset/public", "internal/atomicfile", ""},
 	{"dataset", "dataset/format engine internal/mapped", ""},

@@ -186,7 +186,9 @@ func (d *decoder) fill() *Error {
 	for i, name := range x.names {
 		if c, text, ok := s.Find(name); ok {
 			column[i] = c + 1
-			absent[i] = text != nil && s.Word(c, text) == ""
+			_, word, _ := s.Missing(c)
+			absent[i] = text != nil && s.Word(c, text) == "" &&
+				!(s.Columns[c].Text && word == string(name))
 		}
 	}
 	row := make([]int, len(s.Columns)) // of a column: the last row that has it, from 1
@@ -217,6 +219,7 @@ func (d *decoder) fill() *Error {
 		return nil
 	}
 	clear(row)
+	gone := slices.Clone(absent)
 	to := examples{wide: x.wide, ptr: []int{0}}
 	add := func(i int32, v float64) {
 		if to.idx = append(to.idx, i); to.wide {
@@ -246,7 +249,10 @@ func (d *decoder) fill() *Error {
 				add(int32(c), math.NaN())
 			}
 			if word != "" {
-				add(x.named([]byte(word)), 1)
+				j := x.named([]byte(word))
+				if add(j, 1); int(j) < len(gone) {
+					gone[j] = false
+				}
 			}
 		}
 		if !x.words {
@@ -255,6 +261,11 @@ func (d *decoder) fill() *Error {
 		to.ptr = append(to.ptr, len(to.idx))
 	}
 	x.idx, x.ptr, x.f32, x.f64 = to.idx, to.ptr, to.f32, to.f64
+	for i, gone := range gone {
+		if gone {
+			x.names[i] = nil // no row has it any more
+		}
+	}
 	return nil
 }
 
@@ -538,6 +549,8 @@ func (d *decoder) number(x *examples, names *dictionary, next int, grow bool) *E
 		j, ok := names.find(name)
 		switch {
 		case ok:
+		case name == nil:
+			j = -1
 		case !d.replays && s.HashBits == 0 && s.Columns == nil && names.numeric(name):
 			key, text, _ := bytes.Cut(name, []byte("="))
 			return unfit(0, "Send it as a number.", "the value of %q is the text %q, and it was a "+

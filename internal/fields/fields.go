@@ -28,9 +28,9 @@ type Fields struct {
 	// Indicates: it has the feature NAME=?, too.
 	Indicates bool
 
-	names     []string
-	at        map[string]int // the column of a name
-	missing   string
+	names   []string
+	at      map[string]int // the column of a name
+	missing string
 }
 
 // Column is a column of a file.
