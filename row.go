@@ -12,7 +12,7 @@ import (
 
 // Row is an example in the making. Numbers that are not set are 0, which a model that has scaled
 // columns takes to their scale as it does other values; but where training took the mean for values
-// that are missing (Options.Missing), they are missing, and so are texts that are not set. It is for
+// that are missing (Options.Missing) they are missing, and so are texts that are not set. It is for
 // the Model that made it, for its Snapshots, and for models whose features have the same names and
 // numbers, as one that was saved and loaded; others refuse it with ErrFeature. One goroutine at a
 // time may use it.
@@ -75,8 +75,8 @@ func (r *Row) Set(name string, value float64) *Row {
 
 // SetText sets the text of that name: of a column of texts, whose last text counts, or of a key of
 // rows that are objects, which may have several. A text that the model has not met is counted by
-// Unknown and says nothing, as in files; LearnOne makes it a feature. What stands for a value that is
-// missing in a file ("", "?", NA) does so here. A name that has no texts is ErrFeature.
+// Unknown and says nothing, as in files; LearnOne makes it a feature. What stands for a value that
+// is missing in a file ("", "?", NA) does so here. A name that has no texts is ErrFeature.
 func (r *Row) SetText(name, text string) *Row {
 	h := r.of
 	if h == nil {

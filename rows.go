@@ -25,8 +25,8 @@ var ErrRows = errors.New("bad rows")
 // keeps none of them.
 //
 // Features have the numbers that Row.At has less the first one's: column 0 is the first of them.
-// Values are finite; of a sparse row indices ascend, from 0, below Dim. Where training took the mean
-// for numbers that are missing (Options.Missing), NaN in their columns stands for such.
+// Values are finite; of a sparse row indices ascend, from 0, below Dim. Where training took the
+// mean for numbers that are missing (Options.Missing), NaN in their columns stands for such.
 type Rows struct {
 	N, Dim int // examples and features
 

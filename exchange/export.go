@@ -68,8 +68,8 @@ func firstAbove[L any](f *Form, o learner.Output, labels []L) (learner.Output, [
 	}
 	o = negated(o)
 	o.Bias += f.From * o.Divisor
-	return o, labels, []string{"the threshold is in it: scores are " + number(f.From) + " less than " +
-		"the model's, and labels are the same"}
+	return o, labels, []string{"the threshold is in it: scores are " + number(f.From) +
+		" less than the model's, and labels are the same"}
 }
 
 // number is the shortest text that reads back as v.

@@ -359,7 +359,8 @@ func TestProgramsTies(t *testing.T) {
 		}
 		got, _ := ours(t, path, file)
 		differ(t, c.text, got, want)
-		if again := predictedBy(t, predict, file, export(t, path, c.from)); !slices.Equal(again, want) {
+		again := predictedBy(t, predict, file, export(t, path, c.from))
+		if !slices.Equal(again, want) {
 			t.Errorf("exported again: %v, want %v of %s", again, want, c.text)
 		}
 	}

@@ -177,96 +177,127 @@ func (d *decoder) read(media string, body []byte, mostRows int) *Error {
 	return bad
 }
 
+// filling gives rows what values that are missing stand for.
+type filling struct {
+	*shape
+	x      *examples
+	to     examples // the rows as they become
+	column []int    // of each name: its column, from 1; 0: none
+	absent []bool   // of each name: it says that the column has no value
+	kept   []bool   // of those: it is a feature all the same
+	row    []int    // of each column: the last row that has it, from 1
+}
+
 // fill gives the rows what values that are missing stand for, as reading files does: those of
 // columns that a row has not, or for which it has a text that says so.
 func (d *decoder) fill() *Error {
 	s, x := d.shape, &d.x
-	column := make([]int, len(x.names)) // of each name: its column, from 1; 0: none
-	absent := make([]bool, len(x.names))
+	f := filling{shape: s, x: x, to: examples{wide: x.wide, ptr: []int{0}},
+		column: make([]int, len(x.names)), absent: make([]bool, len(x.names)),
+		kept: make([]bool, len(x.names)), row: make([]int, len(s.Columns))}
 	for i, name := range x.names {
 		if c, text, ok := s.Find(name); ok {
-			column[i] = c + 1
+			f.column[i] = c + 1
 			_, word, _ := s.Missing(c)
-			absent[i] = text != nil && s.Word(c, text) == "" &&
+			f.absent[i] = text != nil && s.Word(c, text) == "" &&
 				!(s.Columns[c].Text && word == string(name))
 		}
 	}
-	row := make([]int, len(s.Columns)) // of a column: the last row that has it, from 1
-	has := func(i, p int) bool {
-		j := x.idx[p]
-		switch {
-		case !x.words:
-			if int(j) < len(row) {
-				row[j] = i + 1
-			}
-		case absent[j]:
-			return false
-		case column[j] > 0:
-			row[column[j]-1] = i + 1
-		}
-		return true
-	}
-	whole := true
-	for i := 0; i < x.n && whole; i++ {
-		for p := x.ptr[i]; p < x.ptr[i+1]; p++ {
-			whole = has(i, p) && whole
-		}
-		for c := range row {
-			whole = whole && row[c] == i+1
-		}
-	}
-	if whole {
+	if f.whole() {
 		return nil
 	}
-	clear(row)
-	gone := slices.Clone(absent)
-	to := examples{wide: x.wide, ptr: []int{0}}
-	add := func(i int32, v float64) {
-		if to.idx = append(to.idx, i); to.wide {
-			to.f64 = append(to.f64, v)
-		} else {
-			to.f32 = append(to.f32, float32(v))
-		}
-	}
+	clear(f.row)
 	for i := range x.n {
-		lo := len(to.idx)
-		for p := x.ptr[i]; p < x.ptr[i+1]; p++ {
-			if has(i, p) {
-				add(x.idx[p], x.value(p))
-			}
+		if bad := f.take(i); bad != nil {
+			return bad
 		}
-		for c := range row {
-			if row[c] == i+1 {
-				continue
-			}
-			fills, word, ok := s.Missing(c)
-			if !ok {
-				return s.lacks(i, s.Columns[c].Name)
-			}
-			if fills && x.words {
-				add(x.named([]byte(s.Columns[c].Name)), math.NaN())
-			} else if fills {
-				add(int32(c), math.NaN())
-			}
-			if word != "" {
-				j := x.named([]byte(word))
-				if add(j, 1); int(j) < len(gone) {
-					gone[j] = false
-				}
-			}
-		}
-		if !x.words {
-			to.sort(lo, len(to.idx))
-		}
-		to.ptr = append(to.ptr, len(to.idx))
 	}
-	x.idx, x.ptr, x.f32, x.f64 = to.idx, to.ptr, to.f32, to.f64
-	for i, gone := range gone {
-		if gone {
+	x.idx, x.ptr, x.f32, x.f64 = f.to.idx, f.to.ptr, f.to.f32, f.to.f64
+	for i, absent := range f.absent {
+		if absent && !f.kept[i] {
 			x.names[i] = nil // no row has it any more
 		}
 	}
 	return nil
+}
+
+// whole reports whether all rows have a value for each column.
+func (f *filling) whole() bool {
+	for i := range f.x.n {
+		for p := f.x.ptr[i]; p < f.x.ptr[i+1]; p++ {
+			if !f.has(i, p) {
+				return false
+			}
+		}
+		if slices.ContainsFunc(f.row, func(last int) bool { return last != i+1 }) {
+			return false
+		}
+	}
+	return true
+}
+
+// has notes the column of the p-th value, which row i has; false where it says that there is none.
+func (f *filling) has(i, p int) bool {
+	switch j := f.x.idx[p]; {
+	case !f.x.words:
+		if int(j) < len(f.row) {
+			f.row[j] = i + 1
+		}
+	case f.absent[j]:
+		return false
+	case f.column[j] > 0:
+		f.row[f.column[j]-1] = i + 1
+	}
+	return true
+}
+
+// take adds row i with all that it lacks.
+func (f *filling) take(i int) *Error {
+	x, lo := f.x, len(f.to.idx)
+	for p := x.ptr[i]; p < x.ptr[i+1]; p++ {
+		if f.has(i, p) {
+			f.add(x.idx[p], x.value(p))
+		}
+	}
+	for c, last := range f.row {
+		if last == i+1 {
+			continue
+		}
+		fills, word, ok := f.Missing(c)
+		if !ok {
+			return f.lacks(i, f.Columns[c].Name)
+		}
+		if fills && x.words {
+			f.add(f.named(f.Columns[c].Name), math.NaN())
+		} else if fills {
+			f.add(int32(c), math.NaN())
+		}
+		if word != "" {
+			f.add(f.named(word), 1)
+		}
+	}
+	if !x.words {
+		f.to.sort(lo, len(f.to.idx))
+	}
+	f.to.ptr = append(f.to.ptr, len(f.to.idx))
+	return nil
+}
+
+// named returns the place of a name, which rows keep.
+func (f *filling) named(name string) int32 {
+	j := f.x.named([]byte(name))
+	if int(j) < len(f.kept) {
+		f.kept[j] = true
+	}
+	return j
+}
+
+func (f *filling) add(i int32, v float64) {
+	if f.to.idx = append(f.to.idx, i); f.to.wide {
+		f.to.f64 = append(f.to.f64, v)
+	} else {
+		f.to.f32 = append(f.to.f32, float32(v))
+	}
 }
 
 // svmlight is the layout of rows of svmlight.

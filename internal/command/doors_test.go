@@ -104,7 +104,8 @@ func TestDoors(t *testing.T) {
 			file := put("rows", doorText(c.format, rows))
 
 			// of votes only a Model has them, and not what predicts alone
-			proba := m.Snapshot().ProbaRows(&halfspace.Rows{Ptr: []int{0}, Dim: m.Features()}, nil) == nil
+			none := &halfspace.Rows{Ptr: []int{0}, Dim: m.Features()}
+			proba := m.Snapshot().ProbaRows(none, nil) == nil
 			args := []string{"predict", "-q", "-i", o.Model, file}
 			if proba {
 				args = append(args, "--proba")
@@ -123,7 +124,7 @@ func TestDoors(t *testing.T) {
 				}
 			}
 
-			wrong, unknown := int64(0), 0
+			wrong := int64(0)
 			for i, line := range want {
 				if label, _, _ := strings.Cut(line, "\t"); label != rows[i].label {
 					wrong++
@@ -133,26 +134,7 @@ func TestDoors(t *testing.T) {
 			if err != nil || n != int64(len(rows)) || errors != wrong {
 				t.Errorf("Test: %d errors of %d (%v), want %d", errors, n, err, wrong)
 			}
-			var said struct {
-				Errors  int64 `json:"errors"`
-				Unknown int   `json:"unknown_non_zeros"`
-			}
-			if out, err = exec.Command(program, "predict", "--json", "-i", o.Model,
-				file).Output(); err == nil {
-				err = json.Unmarshal(out, &said)
-			}
-			if err != nil || said.Errors != wrong {
-				t.Errorf("predict --json: %d errors (%v), want %d", said.Errors, err, wrong)
-			}
-			unknown = said.Unknown
-			out, err = exec.Command(program, "evaluate", "--json", "-i", o.Model, file).Output()
-			if err == nil {
-				err = json.Unmarshal(out, &said)
-			}
-			if err != nil || said.Errors != wrong {
-				t.Errorf("evaluate -i: %d errors (%v), want %d", said.Errors, err, wrong)
-			}
-
+			unknown := doorErrors(t, program, o.Model, file, wrong)
 			snapshot, got := m.Snapshot(), 0
 			for i, row := range rows {
 				x := setDoorRow(m.Row(), c.format, row)
@@ -165,50 +147,70 @@ func TestDoors(t *testing.T) {
 				t.Errorf("Row: %d texts not known, want %d", got, unknown)
 			}
 
-			s, err := serve.New(serve.Options{Models: []serve.Model{{Name: "m", Path: o.Model}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close(context.Background())
-			bodies := map[string][]string{"application/json": {}, "application/x-ndjson": {}}
-			for i, row := range rows {
-				bodies["application/json"] = append(bodies["application/json"],
-					doorJSON(c.format, row, i, false))
-				bodies["application/x-ndjson"] = append(bodies["application/x-ndjson"],
-					doorJSON(c.format, row, i+1, true))
-				if c.format == "svmlight" {
-					bodies["text/x-svmlight"] = append(bodies["text/x-svmlight"],
-						strings.TrimSuffix(doorText(c.format, rows[i:i+1]), "\n"))
-				}
-			}
-			for media, list := range bodies {
-				text := strings.Join(list, "\n")
-				if media == "application/json" {
-					text = "[" + strings.Join(list, ",\n") + "]"
-				}
-				a := s.Do(&serve.Request{Op: serve.Predict, Model: "m", Media: media,
-					Body: []byte(text)}, nil)
-				lines := strings.Split(strings.Trim(string(a.Body), "[]\n"), "\n")
-				if media == "application/json" {
-					lines = strings.Split(strings.Trim(string(a.Body), "[]\n"), ",{")
-				}
-				if a.Status != 200 || len(lines) != len(rows) {
-					t.Errorf("%s: %d %s", media, a.Status, a.Body)
-					continue
-				}
-				for i, line := range lines {
-					same(media, i, servedLine(t, "{"+strings.TrimPrefix(line, "{"), m.Classes(),
-						proba))
-				}
-			}
-			if got := s.Stats()[0].Unknown; got != int64(unknown*len(bodies)) {
-				t.Errorf("serve: %d values not known, want %d", got, unknown*len(bodies))
-			}
-
+			doorServe(t, o.Model, c.format, rows, m.Classes(), proba, unknown, same)
 			if c.format == "svmlight" {
 				byLiblinear(t, o.Model, file, want)
 			}
 		})
+	}
+}
+
+// doorErrors compares the errors that predict and evaluate count, and returns how many values the
+// model knows nothing of.
+func doorErrors(t *testing.T, program, path, file string, wrong int64) (unknown int) {
+	for _, verb := range []string{"evaluate", "predict"} {
+		var said struct {
+			Errors  int64 `json:"errors"`
+			Unknown int   `json:"unknown_non_zeros"`
+		}
+		out, err := exec.Command(program, verb, "--json", "-i", path, file).Output()
+		if err == nil {
+			err = json.Unmarshal(out, &said)
+		}
+		if err != nil || said.Errors != wrong {
+			t.Errorf("%s --json: %d errors (%v), want %d", verb, said.Errors, err, wrong)
+		}
+		unknown = said.Unknown
+	}
+	return unknown
+}
+
+// doorServe asks a server, in all the media types that there are for the rows.
+func doorServe(t *testing.T, path, format string, rows []doorRow, classes []string, proba bool,
+	unknown int, same func(door string, i int, got string)) {
+	s, err := serve.New(serve.Options{Models: []serve.Model{{Name: "m", Path: path}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	const array, lines, text = "application/json", "application/x-ndjson", "text/x-svmlight"
+	bodies := map[string][]string{array: {}, lines: {}}
+	for i, row := range rows {
+		bodies[array] = append(bodies[array], doorJSON(format, row, i, false))
+		bodies[lines] = append(bodies[lines], doorJSON(format, row, i+1, true))
+		if format == "svmlight" {
+			line, _ := strings.CutSuffix(doorText(format, rows[i:i+1]), "\n")
+			bodies[text] = append(bodies[text], line)
+		}
+	}
+	for media, list := range bodies {
+		body, between := strings.Join(list, "\n"), "\n"
+		if media == array {
+			body, between = "["+strings.Join(list, ",\n")+"]", ",{"
+		}
+		a := s.Do(&serve.Request{Op: serve.Predict, Model: "m", Media: media, Body: []byte(body)},
+			nil)
+		said := strings.Split(strings.Trim(string(a.Body), "[]\n"), between)
+		if a.Status != 200 || len(said) != len(rows) {
+			t.Errorf("%s: %d %s", media, a.Status, a.Body)
+			continue
+		}
+		for i, line := range said {
+			same(media, i, servedLine(t, "{"+strings.TrimPrefix(line, "{"), classes, proba))
+		}
+	}
+	if got := s.Stats()[0].Unknown; got != int64(unknown*len(bodies)) {
+		t.Errorf("serve: %d values not known, want %d", got, unknown*len(bodies))
 	}
 }
 

@@ -425,40 +425,14 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 			return w.count, err
 		}
 	}
-	send := func() (err error) {
-		switch {
-		case p.answers != nil:
-			err = p.answers.add(w.buf, w.lines)
-		case lines != nil:
-			_, err = lines.Write(w.buf)
-		}
-		return err
-	}
-	rest := func() error { // of bad rows with no example behind them yet
-		w.buf, w.lines = w.buf[:0], w.lines[:0]
-		w.passOver()
-		return send()
-	}
+	w.to = lines
 	for {
-		if len(p.skipped) > 0 && !s.Wait(flushAfter) {
-			if err := rest(); err != nil {
-				return w.count, err
-			}
-		}
-		if lines != nil && lines.Buffered() > 0 && !s.Wait(flushAfter) {
-			if err := lines.Flush(); err != nil {
-				return w.count, err
-			}
-		}
-		if a := p.answers; a != nil && a.waiting() && !s.Wait(flushAfter) &&
-			(a.whole() || !s.Wait(wholeAfter)) {
-			if err := a.flush(); err != nil {
-				return w.count, err
-			}
+		if err := w.idle(); err != nil {
+			return w.count, err
 		}
 		b, err := s.Next()
 		if err != nil {
-			if e := rest(); e != nil {
+			if e := w.rest(); e != nil {
 				return w.count, e
 			}
 		}
@@ -473,7 +447,7 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 			if err := w.add(b, scores); err != nil {
 				return err
 			}
-			return send()
+			return w.send()
 		})
 		if err != nil {
 			return w.count, err
@@ -482,6 +456,43 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 	}
 	w.report()
 	return w.count, nil
+}
+
+// send hands the lines in hand on.
+func (w *writer[T]) send() (err error) {
+	switch {
+	case w.p.answers != nil:
+		err = w.p.answers.add(w.buf, w.lines)
+	case w.to != nil:
+		_, err = w.to.Write(w.buf)
+	}
+	return err
+}
+
+// rest sends the lines of bad rows with no example behind them yet.
+func (w *writer[T]) rest() error {
+	w.buf, w.lines = w.buf[:0], w.lines[:0]
+	w.passOver()
+	return w.send()
+}
+
+// idle hands on what there is where the input gives nothing for a while.
+func (w *writer[T]) idle() error {
+	if len(w.p.skipped) > 0 && !w.s.Wait(flushAfter) {
+		if err := w.rest(); err != nil {
+			return err
+		}
+	}
+	if w.to != nil && w.to.Buffered() > 0 && !w.s.Wait(flushAfter) {
+		if err := w.to.Flush(); err != nil {
+			return err
+		}
+	}
+	if a := w.p.answers; a != nil && a.waiting() && !w.s.Wait(flushAfter) &&
+		(a.whole() || !w.s.Wait(wholeAfter)) {
+		return a.flush()
+	}
+	return nil
 }
 
 // report says what was tallied.
@@ -516,6 +527,7 @@ func (w *writer[T]) report() {
 type writer[T engine.Float] struct {
 	p      *predictor
 	s      *dataset.Stream[T]
+	to     *output // nil: none
 	r      *predictReport
 	labels model.Labels
 	// of several classes, by number; nil of two
