@@ -160,15 +160,16 @@ func TestDoors(t *testing.T) {
 func doorErrors(t *testing.T, program, path, file string, wrong int64) (unknown int) {
 	for _, verb := range []string{"evaluate", "predict"} {
 		var said struct {
-			Errors  int64 `json:"errors"`
-			Unknown int   `json:"unknown_non_zeros"`
+			Examples int64   `json:"examples"`
+			Error    float64 `json:"error"` // the share of wrong labels
+			Unknown  int     `json:"unknown_non_zeros"`
 		}
 		out, err := exec.Command(program, verb, "--json", "-i", path, file).Output()
 		if err == nil {
 			err = json.Unmarshal(out, &said)
 		}
-		if err != nil || said.Errors != wrong {
-			t.Errorf("%s --json: %d errors (%v), want %d", verb, said.Errors, err, wrong)
+		if want := float64(wrong) / float64(said.Examples); err != nil || said.Error != want {
+			t.Errorf("%s --json: error %v (%v), want %v", verb, said.Error, err, want)
 		}
 		unknown = said.Unknown
 	}
