@@ -349,7 +349,7 @@ func (t *trainer) replayed(args []string) error {
 			return &fail{codeModel, fmt.Errorf("%s: %w", t.o.From, pathCause(err)), ""}
 		}
 	}
-	m, r, err := serve.Replay(t.cmd.Context(), t.replay, start)
+	m, r, err := serve.Replay(t.cmd.Context(), t.replay, start, 0)
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			return &fail{codeStopped, errStopped, ""}
