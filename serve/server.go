@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/internal/schema"
@@ -20,6 +21,8 @@ type Server struct {
 	models map[string]*hosted
 	names  []string
 	began  time.Time
+
+	unauthorized atomic.Int64
 }
 
 // New reads the models and their logs, and begins to serve. Errors are of kind ErrOption, ErrModel
@@ -186,6 +189,9 @@ func (s *Server) Stats() (list []Stats) {
 	}
 	return list
 }
+
+// Unauthorized returns how many requests by HTTP had no token, or another one.
+func (s *Server) Unauthorized() int64 { return s.unauthorized.Load() }
 
 // Ready returns why the server can't do all that it is there for; nil if it can.
 func (s *Server) Ready() error {
