@@ -634,7 +634,8 @@ func (h *hosted) do(t *task) {
 		})
 		return
 	}
-	t.learned, t.mistakes, t.bad = h.learn(t)
+	t.bad = unavailable("nothing is learned any more: learning panicked")
+	h.safely(func() { t.learned, t.mistakes, t.bad = h.learn(t) })
 	t.presented = h.m.Presented()
 	if t.bad != nil {
 		return
