@@ -694,12 +694,15 @@ func (h *hosted) learn(t *task) (learned, mistakes int64, bad *Error) {
 	return learned, mistakes, bad
 }
 
+// mostRecord is how many bytes of a request the log takes. A frame may have more.
+const mostRecord = 1 << 28
+
 // fit refuses a request that the model can't learn whole, before anything is written down.
 func (h *hosted) fit(d *decoder, x *examples) *Error {
-	if len(d.record) > frames.Most {
+	if len(d.record) > mostRecord {
 		return refuse(http.StatusRequestEntityTooLarge, "too_large", 0,
 			"Send the rows in several requests.", "%d bytes at once, and the log takes %d",
-			len(d.record), frames.Most)
+			len(d.record), mostRecord)
 	}
 	if x.weights != nil && !h.config.Traits().Weights {
 		return unfit(0, "Send rows without weights.", "%s learns with no weights",
