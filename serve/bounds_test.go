@@ -21,8 +21,8 @@ import (
 // threeClasses are rows of so many.
 var threeClasses = strings.Repeat("a 1:1\nb 2:1\nc 3:1\n", 10)
 
-// TestFit: a request that the model can't learn whole is refused before it is in the log, and leaves
-// no trace: names of features, neither.
+// TestFit: a request that the model can't learn whole is refused before it is in the log, and
+// leaves no trace: no names of features, either.
 func TestFit(t *testing.T) {
 	words := trained(t, halfspace.Options{Learner: "pa"}, `{"y":"no","age":3}`+"\n"+
 		`{"y":"yes","b":5}`)

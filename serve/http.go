@@ -89,8 +89,8 @@ func (s *Server) Handler(o HTTP) http.Handler {
 	if o.TokenNow == nil {
 		o.TokenNow = func() string { return o.Token }
 	}
-	f := &front{s: s, o: o, slots: make(chan struct{}, o.MaxRequests), large: make(chan struct{}, mostLarge),
-		rate: bucket{rate: o.Rate}}
+	f := &front{s: s, o: o, slots: make(chan struct{}, o.MaxRequests),
+		large: make(chan struct{}, mostLarge), rate: bucket{rate: o.Rate}}
 	f.pool.New = func() any { return new(bodies) }
 	return f
 }
