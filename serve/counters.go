@@ -49,6 +49,8 @@ type Stats struct {
 
 	Bytes int64  `json:"bytes"` // of the log
 	Fault string `json:"fault"` // why nothing is learned any more; ""
+	// SaveError is why the model's file could not be written the last time; "".
+	SaveError string `json:"save_error"`
 }
 
 // Point is the share of mistakes among the first Examples that were learned.

@@ -15,6 +15,8 @@ var (
 	ErrModel = errors.New("the model can't be used")
 	// ErrLog: a log is damaged, or can't be written.
 	ErrLog = errors.New("the log can't be used")
+	// ErrInUse: another server has the model or the log, to write to it.
+	ErrInUse = errors.New("it is in use")
 	// ErrClosed: the server was closed.
 	ErrClosed = errors.New("the server is closed")
 )

@@ -58,7 +58,7 @@ func ExampleServer() {
 	if err := s.Close(context.Background()); err != nil {
 		log.Fatal(err)
 	}
-	m, replayed, err := serve.Replay(context.Background(), logFile, nil)
+	m, replayed, err := serve.Replay(context.Background(), logFile, nil, 0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace"
 	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/model"
 )
 
 // examples are rows as they were read: their features have numbers, from 0, or else the numbers of
@@ -71,6 +72,64 @@ func (e *examples) rows(learn bool) halfspace.Rows {
 		r.Labels, r.Names, r.Weights = e.code, e.labels, e.weights
 	}
 	return r
+}
+
+// cut leaves the first n rows, if there are more.
+func (e *examples) cut(n uint64) {
+	if n >= uint64(e.n) {
+		return
+	}
+	e.n = int(n)
+	e.ptr, e.code = e.ptr[:n+1], e.code[:n]
+	e.idx = e.idx[:e.ptr[n]]
+	if e.weights != nil {
+		e.weights = e.weights[:n]
+	}
+}
+
+// squared returns the squared length of row i.
+func (e *examples) squared(i int) (sum float64) {
+	for p := e.ptr[i]; p < e.ptr[i+1]; p++ {
+		v := 0.0
+		if e.wide {
+			v = e.f64[p]
+		} else {
+			v = float64(e.f32[p])
+		}
+		sum += v * v
+	}
+	return sum
+}
+
+// lengths refuses rows so long that no learner of that precision can learn them: the square of
+// their length is infinite. Where rows are scaled they may have any length.
+func (e *examples) lengths(p *model.Prep) *Error {
+	most := math.MaxFloat32
+	if e.wide {
+		most = math.MaxFloat64
+	}
+	if p.Normalize != "" && p.Normalize != "none" || p.Scaling != nil {
+		return nil
+	}
+	for i := range e.n {
+		if !(e.squared(i) <= most) {
+			return unfit(i+1, "Scale the features, in training or before they are sent.",
+				"row %d is too long: the square of its length is more than %g", i+1, most)
+		}
+	}
+	return nil
+}
+
+// unusual reports whether a row is so long, or so short, that steps on it may leave the range of
+// numbers: after it is learned, the weights are looked at. With others steps would have to be more
+// than a model ever learns.
+func (e *examples) unusual() bool {
+	for i := range e.n {
+		if s := e.squared(i); s > 1<<64 || s > 0 && s < 1.0/(1<<64) {
+			return true
+		}
+	}
+	return false
 }
 
 // sort brings the features of row i in order, and adds up those that come twice.

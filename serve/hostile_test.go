@@ -180,7 +180,7 @@ func TestQueueFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, Options{Models: []Model{{Name: "a", Path: path}}, Queue: 3})
 		h := s.models["a"]
-		held := &task{save: true, done: make(chan struct{})} // nobody takes the answer yet
+		held := &task{kind: taskSave, done: make(chan struct{})} // nobody takes the answer yet
 		if bad := h.enqueue(held); bad != nil {
 			t.Fatal(bad)
 		}

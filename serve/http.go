@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -25,12 +26,19 @@ type HTTP struct {
 	// this machine under a name of its own (localhost, 127.0.0.1) are answered, so that no page in
 	// a browser can send any under another name.
 	Token string
+	// TokenNow returns the Token of the moment, so that it may be replaced; nil: it stays.
+	TokenNow func() string
 	// TLS encrypts what Listen accepts; nil: it isn't.
 	TLS *tls.Config
 	// MaxBody is the largest body of a request, in bytes, default 8 MiB.
 	MaxBody int64
 	// MaxRequests is how many requests are answered at once, default 256; further ones are refused.
+	// Those to learn wait in the queue instead, and no request counts before its body is there.
 	MaxRequests int
+	// MaxConnections is how many connections there are at once in Serve, default 1000, and three
+	// quarters of the files that the process may have open at most: for one more, the one is closed
+	// that has kept the server waiting longest.
+	MaxConnections int
 	// Rate is how many requests a second are answered over longer times; 0: any number.
 	Rate float64
 	// BodyTime is how long a request may take to come, and its answer to go, default 30 s.
@@ -53,7 +61,6 @@ type Page func(dst []byte) Answer
 type front struct {
 	s     *Server
 	o     HTTP
-	token [sha256.Size]byte
 	slots chan struct{}
 	large chan struct{} // slots of large bodies
 	rate  bucket
@@ -79,9 +86,11 @@ func (s *Server) Handler(o HTTP) http.Handler {
 	if o.BodyTime <= 0 {
 		o.BodyTime = 30 * time.Second
 	}
-	f := &front{s: s, o: o, token: sha256.Sum256([]byte(o.Token)),
-		slots: make(chan struct{}, o.MaxRequests), large: make(chan struct{}, mostLarge),
-		rate: bucket{rate: o.Rate}}
+	if o.TokenNow == nil {
+		o.TokenNow = func() string { return o.Token }
+	}
+	f := &front{s: s, o: o, slots: make(chan struct{}, o.MaxRequests),
+		large: make(chan struct{}, mostLarge), rate: bucket{rate: o.Rate}}
 	f.pool.New = func() any { return new(bodies) }
 	return f
 }
@@ -114,9 +123,10 @@ func Listen(address string, o HTTP) (net.Listener, error) {
 
 func listenUnix(path string) (net.Listener, error) {
 	if st, err := os.Lstat(path); err == nil && st.Mode()&os.ModeSocket != 0 {
-		if c, err := net.Dial("unix", path); err == nil {
+		c, err := net.Dial("unix", path)
+		if err == nil {
 			c.Close()
-		} else {
+		} else if errors.Is(err, syscall.ECONNREFUSED) { // and not since its queue is full
 			os.Remove(path) // of a process that was killed
 		}
 	}
@@ -131,11 +141,13 @@ func listenUnix(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// Bodies above largeBody bytes, or of no known length, are read and answered so many at a time, and
-// the others wait: so memory is a few times their largest size, whatever the number of requests.
+// Of bodies above largeBody bytes, and answers above largeAnswer, there are so many at a time, and
+// the others wait: so memory is a few times their largest size, whatever the number of requests. A
+// large body must bring largeBody bytes each paceTime, so that one which has stopped gives way.
 const (
 	largeBody = 64 << 10
 	mostLarge = 16
+	paceTime  = 2 * time.Second
 )
 
 // bodies is the memory of a request's body and answer.
@@ -148,8 +160,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, o HTTP) error {
 		o.StopTime = 10 * time.Second
 	}
 	h := s.Handler(o)
-	web := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	conns := newConnections(o.MaxConnections)
+	web := &http.Server{Handler: h, ConnState: conns.changed,
+		ConnContext:       conns.begins,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn)}
 	ended := make(chan error, 1)
 	go func() { ended <- web.Serve(l) }()
@@ -169,14 +184,68 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, o HTTP) error {
 	return nil
 }
 
+// turn is what a request holds of what is bounded, while its body is read and it is answered.
+type turn struct {
+	f    *front
+	r    *http.Request
+	held chan struct{} // front.slots or front.large; nil: none
+}
+
+// end gives it back.
+func (t *turn) end() {
+	if t.held != nil {
+		<-t.held
+		t.held = nil
+	}
+}
+
+// answered takes a slot for a request that is about to be answered.
+func (t *turn) answered() *Error {
+	if t.held != nil { // a large one
+		return nil
+	}
+	select {
+	case t.f.slots <- struct{}{}:
+		t.held = t.f.slots
+		return nil
+	default:
+		return refuse(http.StatusServiceUnavailable, "busy", 0, "Try again later.",
+			"%d requests are being answered, as many as may", cap(t.f.slots))
+	}
+}
+
+// enlarge waits until there is room for a large body or answer, and keeps no slot for others from
+// their turn meanwhile.
+func (t *turn) enlarge() *Error {
+	if t.held == t.f.large {
+		return nil
+	}
+	t.end()
+	select {
+	case t.f.large <- struct{}{}:
+		t.held = t.f.large
+		return nil
+	case <-t.r.Context().Done():
+		return unavailable("whoever asked has gone")
+	}
+}
+
 // ServeHTTP is http.Handler's.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b := f.pool.Get().(*bodies)
+	c := connectionOf(r)
+	defer c.waits()
 	// Deadlines are of the connection, and those of the request before may be over. Where there are
 	// none, what serves has bounds of its own.
 	bounds := http.NewResponseController(w)
 	bounds.SetWriteDeadline(time.Time{})
-	a := f.answer(w, r, b)
+	t := &turn{f: f, r: r}
+	defer t.end()
+	a := f.answer(w, r, b, t)
+	if t.held == f.slots {
+		t.end() // what is left is the client's to take
+	}
+	c.waits()
 	bounds.SetWriteDeadline(time.Now().Add(f.o.BodyTime))
 	head := w.Header()
 	head.Set("Content-Type", a.Media)
@@ -187,21 +256,40 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
 		"frame-ancestors 'none'")
-	if a.Status == http.StatusUnauthorized && head.Get("WWW-Authenticate") == "" {
-		head.Set("WWW-Authenticate", "Bearer")
+	if a.Status == http.StatusUnauthorized {
+		f.s.unauthorized.Add(1)
+		if head.Get("WWW-Authenticate") == "" {
+			head.Set("WWW-Authenticate", "Bearer")
+		}
+	}
+	if len(r.TransferEncoding) > 0 { // what comes behind a body of two lengths is nobody's request
+		head.Set("Connection", "close")
 	}
 	w.WriteHeader(a.Status)
-	w.Write(a.Body) // whoever asked may have gone
+	for rest := a.Body; len(rest) > 0; { // whoever asked may have gone
+		n := min(len(rest), largeBody)
+		if t.held != nil {
+			bounds.SetWriteDeadline(time.Now().Add(paceTime))
+		}
+		if _, err := w.Write(rest[:n]); err != nil {
+			break
+		}
+		rest = rest[n:]
+	}
 	if b.out = a.Body; cap(b.in) <= 1<<20 && cap(b.out) <= 1<<20 {
 		f.pool.Put(b)
 	}
 }
 
 // answer answers a request in the memory of b.
-func (f *front) answer(w http.ResponseWriter, r *http.Request, b *bodies) Answer {
+func (f *front) answer(w http.ResponseWriter, r *http.Request, b *bodies, t *turn) Answer {
 	dst := b.out[:0]
 	get := r.Method == http.MethodGet || r.Method == http.MethodHead
-	switch path := r.URL.Path; {
+	path := r.URL.Path
+	if strings.Contains(r.URL.EscapedPath(), "%") { // by which rules on paths would be passed
+		path = ""
+	}
+	switch {
 	case path == "/healthz" && get:
 		return Answer{Status: http.StatusOK, Media: "text/plain", Body: append(dst, "ok\n"...)}
 	case path == "/readyz" && get:
@@ -210,7 +298,7 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request, b *bodies) Answer
 		}
 		return Answer{Status: http.StatusOK, Media: "text/plain", Body: append(dst, "ok\n"...)}
 	}
-	page := f.o.Pages[r.URL.Path]
+	page := f.o.Pages[path]
 	if !get {
 		page = nil
 	}
@@ -220,28 +308,17 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request, b *bodies) Answer
 		}
 		return refused(bad, dst)
 	}
-	select {
-	case f.slots <- struct{}{}:
-		defer func() { <-f.slots }()
-	default:
-		return refused(refuse(http.StatusServiceUnavailable, "busy", 0, "Try again later.",
-			"%d requests are being answered, as many as may", cap(f.slots)), dst)
-	}
+	ask, bad := route(r, path)
 	if page != nil {
-		return page(dst)
+		bad = nil
 	}
-	ask, bad := route(r)
 	if bad == nil && r.Method == http.MethodPost {
-		if r.ContentLength < 0 || r.ContentLength > largeBody {
-			select {
-			case f.large <- struct{}{}:
-				defer func() { <-f.large }()
-			case <-r.Context().Done():
-				return refused(unavailable("whoever asked has gone"), dst)
-			}
-		}
-		bad = f.read(w, r, b)
+		bad = f.read(w, r, b, t)
 		ask.Body = b.in
+	}
+	if bad == nil && ask.Op != Learn && ask.Op != Save { // which wait in a queue of their own
+		connectionOf(r).works()
+		bad = t.answered()
 	}
 	if bad != nil {
 		if h := f.s.models[ask.Model]; h != nil {
@@ -249,12 +326,17 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request, b *bodies) Answer
 		}
 		return refused(bad, dst)
 	}
+	if page != nil {
+		return page(dst)
+	}
+	connectionOf(r).works()
+	ask.enlarge = t.enlarge
 	return f.s.Do(&ask, dst)
 }
 
-// route says what a request asks.
-func route(r *http.Request) (ask Request, bad *Error) {
-	rest, ok := strings.CutPrefix(r.URL.Path, "/v1/models")
+// route says what a request asks at a path.
+func route(r *http.Request, path string) (ask Request, bad *Error) {
+	rest, ok := strings.CutPrefix(path, "/v1/models")
 	parts := strings.Split(rest, "/")
 	get := r.Method == http.MethodGet || r.Method == http.MethodHead
 	want := "GET"
@@ -269,7 +351,7 @@ func route(r *http.Request) (ask Request, bad *Error) {
 	default:
 		return ask, refuse(http.StatusNotFound, "no_such_path", 0,
 			"There are /v1/models, /v1/models/NAME, and predict, learn and save below it.",
-			"nothing is at %q", r.URL.Path)
+			"nothing is at %q", r.URL.EscapedPath())
 	}
 	if !get {
 		return ask, refuse(http.StatusMethodNotAllowed, "method", 0, "Use "+want+".",
@@ -282,7 +364,11 @@ func route(r *http.Request) (ask Request, bad *Error) {
 // admit refuses a request for where it comes from, or for how often. A page takes the token as a
 // password, too.
 func (f *front) admit(r *http.Request, page bool) *Error {
-	if f.o.Token == "" {
+	if token := f.o.TokenNow(); token == "" {
+		if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok &&
+			local.Network() == "unix" { // which no page in a browser reaches
+			return f.often()
+		}
 		origin := r.Header.Get("Origin")
 		if u, err := url.Parse(origin); !local(r.Host) ||
 			origin != "" && (err != nil || !local(u.Host)) {
@@ -290,16 +376,21 @@ func (f *front) admit(r *http.Request, page bool) *Error {
 				"only requests to this machine under a name of its own are answered")
 		}
 	} else {
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if page && !ok {
-			_, token, ok = r.BasicAuth()
+			_, given, ok = r.BasicAuth()
 		}
-		sum := sha256.Sum256([]byte(token))
-		if subtle.ConstantTimeCompare(sum[:], f.token[:]) != 1 || !ok {
+		want, sum := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(given))
+		if subtle.ConstantTimeCompare(sum[:], want[:]) != 1 || !ok {
 			return refuse(http.StatusUnauthorized, "unauthorized", 0,
 				"Send it as Authorization: Bearer TOKEN.", "the token is missing or another")
 		}
 	}
+	return f.often()
+}
+
+// often refuses a request that comes too soon behind the others.
+func (f *front) often() *Error {
 	if !f.rate.take(time.Now()) {
 		return tooMany("rate", "Try again in a second.", "more than %g requests a second",
 			f.o.Rate)
@@ -321,7 +412,7 @@ func local(host string) bool {
 }
 
 // read reads the body of a request into b.in.
-func (f *front) read(w http.ResponseWriter, r *http.Request, b *bodies) *Error {
+func (f *front) read(w http.ResponseWriter, r *http.Request, b *bodies, t *turn) *Error {
 	if r.ContentLength > f.o.MaxBody {
 		return f.tooLarge()
 	}
@@ -329,14 +420,24 @@ func (f *front) read(w http.ResponseWriter, r *http.Request, b *bodies) *Error {
 		return refuse(http.StatusUnsupportedMediaType, "media_type", 0, "Send it as it is.",
 			"bodies are not unpacked")
 	}
-	http.NewResponseController(w).SetReadDeadline(time.Now().Add(f.o.BodyTime))
+	bounds, end := http.NewResponseController(w), time.Now().Add(f.o.BodyTime)
+	bounds.SetReadDeadline(end)
 	in := b.in[:0]
 	body := http.MaxBytesReader(w, r.Body, f.o.MaxBody)
-	for {
+	for pace := largeBody; ; {
+		if len(in) >= pace { // it has brought so much: a large one, and not one that has stopped
+			if bad := t.enlarge(); bad != nil {
+				return bad
+			}
+			pace = len(in) + largeBody
+			if soon := time.Now().Add(paceTime); soon.Before(end) {
+				bounds.SetReadDeadline(soon)
+			}
+		}
 		if len(in) == cap(in) {
 			in = append(in, 0)[:len(in)]
 		}
-		n, err := body.Read(in[len(in):cap(in)])
+		n, err := body.Read(in[len(in):min(cap(in), pace)])
 		in = in[:len(in)+n]
 		if err == io.EOF {
 			b.in = in
@@ -348,7 +449,7 @@ func (f *front) read(w http.ResponseWriter, r *http.Request, b *bodies) *Error {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			w.Header().Set("Connection", "close")
 			return refuse(http.StatusRequestTimeout, "too_slow", 0, "Send the body faster.",
-				"the body was not there after %v", f.o.BodyTime)
+				"%d bytes of the body have come, and the rest was not there in time", len(in))
 		}
 		if err != nil {
 			return malformed(0, "the body: %v", err)

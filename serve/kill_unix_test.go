@@ -77,7 +77,7 @@ func TestKilled(t *testing.T) {
 	for k := range kills {
 		sent = killed(t, client, dir, k, sent, &all)
 		// what was not answered may have been learned
-		_, r, err := Replay(context.Background(), filepath.Join(dir, "a.log"), nil)
+		_, r, err := Replay(context.Background(), filepath.Join(dir, "a.log"), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -53,13 +52,6 @@ type logWriter struct {
 
 // frame appends a frame, whose parts stand one behind the other, in one write.
 func (w *logWriter) frame(kind byte, parts ...[]byte) error {
-	n := 0
-	for _, p := range parts {
-		n += len(p)
-	}
-	if n > frames.Most {
-		return fmt.Errorf("%s: %d bytes at once: %w", w.path, n, ErrLog)
-	}
 	b := frames.Append(w.buf[:0], kind, parts...)
 	if w.buf = b; cap(b) > 1<<20 {
 		w.buf = nil
@@ -78,11 +70,36 @@ func (w *logWriter) sync() error {
 	if !w.dirty {
 		return nil
 	}
-	if err := w.f.Sync(); err != nil {
+	if err := fsync(w.f); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrLog)
 	}
 	w.dirty = false
 	return nil
+}
+
+// fsync is (*os.File).Sync; tests watch it.
+var fsync = (*os.File).Sync
+
+// cut takes out of the log what was written from an offset on.
+func (w *logWriter) cut(from int64) error {
+	err := w.f.Truncate(from)
+	if err == nil {
+		_, err = w.f.Seek(from, io.SeekStart)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, ErrLog)
+	}
+	w.bytes, w.dirty = from, true
+	return nil
+}
+
+// close has the log on the disk, and ends it.
+func (w *logWriter) close() error {
+	err := w.sync()
+	if e := w.f.Close(); err == nil {
+		err = e
+	}
+	return err
 }
 
 // createLog begins a log with a model file.
@@ -236,20 +253,6 @@ func counted(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) 
 
 // appendLog appends to the log behind what is whole of it.
 func appendLog(f *os.File, path string, end int64) (*logWriter, error) {
-	if err := f.Truncate(end); err != nil {
-		return nil, err
-	}
-	if _, err := f.Seek(end, io.SeekStart); err != nil {
-		return nil, err
-	}
-	return &logWriter{f: f, path: path, bytes: end, dirty: true}, nil
-}
-
-// encodeModel returns the bytes of a model file.
-func encodeModel(m interface{ Encode(io.Writer) error }) ([]byte, error) {
-	var b bytes.Buffer
-	if err := m.Encode(&b); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	w := &logWriter{f: f, path: path}
+	return w, w.cut(end)
 }

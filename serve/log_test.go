@@ -48,11 +48,11 @@ func logged(t testing.TB, path string, bodies ...string) (dir string) {
 // encodedBy is the file of a model.
 func encodedBy(t testing.TB, m *halfspace.Model) []byte {
 	t.Helper()
-	b, err := encodeModel(m)
-	if err != nil {
+	var b bytes.Buffer
+	if err := m.Encode(&b); err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return b.Bytes()
 }
 
 // logCases are models with requests to learn.
@@ -97,7 +97,7 @@ func TestReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, start := range [][]byte{nil, begun, want} {
-			m, r, err := Replay(context.Background(), at("a.log"), start)
+			m, r, err := Replay(context.Background(), at("a.log"), start, 0)
 			if err != nil {
 				t.Errorf("%s: %v", path, err)
 				continue
@@ -154,7 +154,7 @@ func shortLog(t *testing.T) (dir string, text []byte, read func(text []byte) (Re
 		if err := os.WriteFile(log, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, r, err := Replay(context.Background(), log, begun)
+		_, r, err := Replay(context.Background(), log, begun, 0)
 		return r, err
 	}
 }
@@ -232,7 +232,7 @@ func TestDamagedLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, r, err := Replay(context.Background(), log, nil); err != nil || r.Torn != 0 ||
+	if m, r, err := Replay(context.Background(), log, nil, 0); err != nil || r.Torn != 0 ||
 		!bytes.Equal(encodedBy(t, m), want) {
 		t.Errorf("a log that was gone on with: %+v, %v", r, err)
 	}

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -42,6 +45,10 @@ type Options struct {
 	// row, and by what is learned the model may come to have, default 262,144 (2^18); a model that
 	// has more keeps them. MaxClasses is how many classes it may come to have, default 1000.
 	MaxRows, MaxFeatures, MaxClasses int
+	// MaxMemory is what a model may come to take by the features and classes that it learns, in
+	// bytes, copies that are made for a moment included; one that takes more keeps it. Default
+	// 256 MiB.
+	MaxMemory int64
 
 	// Logger is told what the server does. nil: nothing is.
 	Logger *slog.Logger
@@ -92,7 +99,7 @@ func (o Options) filled() (Options, error) {
 	}
 	switch {
 	case o.PublishAfter < 0 || o.CheckpointAfter < 0 || o.CheckpointExamples < 0 ||
-		o.WaitBytes < 0:
+		o.WaitBytes < 0 || o.MaxMemory < 0:
 		return o, badOption("a time or number below 0")
 	case o.Sync != "" && o.Sync != SyncAlways && o.Sync != SyncInterval && o.Sync != SyncNone:
 		return o, badOption("Sync is %q, want always, interval or none", o.Sync)
@@ -101,6 +108,7 @@ func (o Options) filled() (Options, error) {
 	o.PublishAfter = cmp.Or(o.PublishAfter, 100*time.Millisecond)
 	o.WaitRows = cmp.Or(o.WaitRows, 100_000)
 	o.WaitBytes = cmp.Or(o.WaitBytes, 64<<20)
+	o.MaxMemory = cmp.Or(o.MaxMemory, 256<<20)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -119,7 +127,8 @@ func (o *Options) checkModels() error {
 	if len(o.Models) == 0 {
 		return badOption("Models: none is given")
 	}
-	names, paths := map[string]bool{}, map[string]bool{}
+	names := map[string]bool{}
+	var files []string // of their own
 	for _, m := range o.Models {
 		bad := strings.Trim(m.Name, nameLetters) != "" || strings.Trim(m.Name, ".") == "" ||
 			len(m.Name) > 100
@@ -129,16 +138,37 @@ func (o *Options) checkModels() error {
 				"underscores", m.Name)
 		case names[m.Name]:
 			return badOption("Models: the name %q comes twice", m.Name)
-		case m.Path == "" || paths[m.Path] && !o.ReadOnly || m.Log != "" && (paths[m.Log] ||
-			m.Log == m.Path):
-			return badOption("Models: %s: want files of its own", m.Name)
+		case m.Path == "":
+			return badOption("Models: %s: want a file", m.Name)
 		case m.Log != "" && o.ReadOnly:
 			return badOption("Models: %s: a log of what is learned, with ReadOnly", m.Name)
 		}
-		names[m.Name], paths[m.Path] = true, true
-		if m.Log != "" {
-			paths[m.Log] = true
+		names[m.Name] = true
+		for _, file := range []string{m.Path, m.Log} {
+			if file == "" || o.ReadOnly {
+				continue
+			}
+			if i := slices.IndexFunc(files, func(f string) bool { return oneFile(f, file) }); i >= 0 {
+				return badOption("Models: %s: want files of its own: %s is %s", m.Name, file,
+					files[i])
+			}
+			files = append(files, file)
 		}
 	}
 	return nil
+}
+
+// oneFile reports whether two names are those of one file, by whatever links.
+func oneFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	if err == nil && err2 == nil {
+		return os.SameFile(x, y)
+	}
+	x, err = os.Stat(filepath.Dir(a))
+	y, err2 = os.Stat(filepath.Dir(b))
+	return err == nil && err2 == nil && os.SameFile(x, y) && filepath.Base(a) == filepath.Base(b)
 }

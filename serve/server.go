@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/internal/schema"
@@ -18,6 +21,8 @@ type Server struct {
 	models map[string]*hosted
 	names  []string
 	began  time.Time
+
+	unauthorized atomic.Int64
 }
 
 // New reads the models and their logs, and begins to serve. Errors are of kind ErrOption, ErrModel
@@ -50,6 +55,26 @@ func (s *Server) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Reload has each model's file read again that is another one than was read or written last, and
+// that of a model which learns no more: so a newly deployed model is served, and what the one
+// before it has learned since it was saved is beside it, in PATH.unsaved. A log is set aside then,
+// as LOG.old, and another begun. Where that fails, the model is served as it was.
+func (s *Server) Reload() error {
+	var errs []error
+	for _, name := range s.names {
+		t := &task{kind: taskReload, done: make(chan struct{}, 1)}
+		bad := s.models[name].enqueue(t)
+		if bad == nil {
+			<-t.done
+			bad = t.bad
+		}
+		if bad != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, bad))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Operations of a Request.
 const (
 	Predict = "predict" // answers each row with what the model predicts
@@ -66,6 +91,8 @@ type Request struct {
 	Media string // the type of Body, such as application/json
 	// Body has the rows; Do may change it, and the bytes behind it up to its capacity.
 	Body []byte
+
+	enlarge func() *Error // called before a large answer is made; may be nil
 }
 
 // Answer is what Do answers.
@@ -89,9 +116,26 @@ func (s *Server) Do(r *Request, dst []byte) Answer {
 		return refused(refuse(http.StatusNotFound, "no_such_model", 0,
 			"GET /v1/models lists those that are served.", "no model is named %q", r.Model), dst)
 	}
+	a, bad := h.answers(r, dst)
+	if bad != nil {
+		h.count.refused(bad)
+		a = refused(bad, dst)
+	}
+	h.count.read.Add(int64(len(r.Body)))
+	h.count.written.Add(int64(len(a.Body) - len(dst)))
+	return a
+}
+
+// answers answers a request of a model. One that panics is refused, and no other one knows of it.
+func (h *hosted) answers(r *Request, dst []byte) (a Answer, bad *Error) {
 	begin := time.Now()
-	var a Answer
-	var bad *Error
+	defer func() {
+		if p := recover(); p != nil {
+			h.log.Error("a request panicked", "error", fmt.Sprint(p), "stack",
+				string(debug.Stack()))
+			bad = refuse(http.StatusInternalServerError, "internal", 0, "", "panic: %v", p)
+		}
+	}()
 	switch r.Op {
 	case Predict:
 		a, bad = h.predict(r, dst)
@@ -110,13 +154,7 @@ func (s *Server) Do(r *Request, dst []byte) Answer {
 		bad = refuse(http.StatusNotFound, "no_such_operation", 0, "",
 			"models don't know the operation %q", r.Op)
 	}
-	if bad != nil {
-		h.count.refused(bad)
-		a = refused(bad, dst)
-	}
-	h.count.read.Add(int64(len(r.Body)))
-	h.count.written.Add(int64(len(a.Body) - len(dst)))
-	return a
+	return a, bad
 }
 
 func refused(e *Error, dst []byte) Answer {
@@ -152,6 +190,9 @@ func (s *Server) Stats() (list []Stats) {
 	return list
 }
 
+// Unauthorized returns how many requests by HTTP had no token, or another one.
+func (s *Server) Unauthorized() int64 { return s.unauthorized.Load() }
+
 // Ready returns why the server can't do all that it is there for; nil if it can.
 func (s *Server) Ready() error {
 	for _, name := range s.names {
@@ -165,13 +206,17 @@ func (s *Server) Ready() error {
 		if f := h.fault.Load(); f != nil {
 			return unavailable("%s: nothing is learned any more: %s", name, *f)
 		}
+		if f := h.unsaved.Load(); f != nil {
+			return unavailable("%s: not saved: %s", name, *f)
+		}
 	}
 	return nil
 }
 
 // stats is what is known of the model.
 func (h *hosted) stats() Stats {
-	p, c, s := h.now.Load(), &h.count, h.about
+	p, c := h.now.Load(), &h.count
+	s := p.about
 	s.Features, s.Labels, s.Snapshot = p.dim, p.labels, p.number
 	s.Age, s.Examples, s.Saved = time.Since(p.at).Seconds(), h.examples.Load(), h.saved.Load()
 	s.Predicted, s.Learned, s.Mistakes = c.predicted.Load(), c.learned.Load(), c.mistakes.Load()
@@ -191,15 +236,18 @@ func (h *hosted) stats() Stats {
 	if f := h.fault.Load(); f != nil {
 		s.Fault = *f
 	}
+	if f := h.unsaved.Load(); f != nil {
+		s.SaveError = *f
+	}
 	return s
 }
 
-// decoder returns one that no request uses.
-func (h *hosted) decoder() *decoder {
-	if d, ok := h.decoders.Get().(*decoder); ok {
+// decoder returns one for rows of that shape, which no request uses.
+func (h *hosted) decoder(s *shape) *decoder {
+	if d, ok := h.decoders.Get().(*decoder); ok && d.shape == s {
 		return d
 	}
-	return &decoder{shape: h.shape, task: task{done: make(chan struct{}, 1)}}
+	return &decoder{shape: s, task: task{done: make(chan struct{}, 1)}}
 }
 
 func (h *hosted) done(d *decoder) {
@@ -210,12 +258,13 @@ func (h *hosted) done(d *decoder) {
 
 // predict answers rows with what the published model predicts.
 func (h *hosted) predict(r *Request, dst []byte) (Answer, *Error) {
-	d := h.decoder()
+	p := h.now.Load()
+	d := h.decoder(p.shape)
 	defer h.done(d)
 	if bad := d.read(r.Media, r.Body, h.o.MaxRows); bad != nil {
 		return Answer{}, bad
 	}
-	x, p := &d.x, h.now.Load()
+	x := &d.x
 	keep := h.encodeIDs(d)
 	unknown, bad := d.resolve(x, p.names, p.dim, 0, h.o.MaxFeatures, false)
 	if bad != nil {
@@ -223,6 +272,16 @@ func (h *hosted) predict(r *Request, dst []byte) (Answer, *Error) {
 	}
 	rows := x.rows(false)
 	n := x.n * p.outputs
+	if n > mostScores {
+		return Answer{}, refuse(http.StatusRequestEntityTooLarge, "too_many_scores", 0,
+			"Send the rows in several requests.", "%d rows have %d scores each, and an answer "+
+				"has %d at most", x.n, p.outputs, mostScores)
+	}
+	if n > largeAnswer && r.enlarge != nil {
+		if bad := r.enlarge(); bad != nil {
+			return Answer{}, bad
+		}
+	}
 	d.scores = slices.Grow(d.scores[:0], n)[:n]
 	if err := p.ScoreRows(&rows, d.scores); err != nil {
 		return Answer{}, unfit(0, "", "%v", err)
@@ -238,6 +297,13 @@ func (h *hosted) predict(r *Request, dst []byte) (Answer, *Error) {
 	h.count.unknown.Add(int64(unknown))
 	return p.answer(d, dst), nil
 }
+
+// An answer to rows has mostScores scores at most: 10,000 rows of 26 classes, in some 15 MB. One of
+// more than largeAnswer is as large as a large body.
+const (
+	mostScores  = 1 << 18
+	largeAnswer = 1 << 12
+)
 
 // answer appends the predictions: as JSON where the rows came so, else a line each.
 func (p *published) answer(d *decoder, dst []byte) Answer {
@@ -296,11 +362,12 @@ func (p *published) prediction(d *decoder, i int, dst []byte) []byte {
 
 // teaches has the rows of a request learned.
 func (h *hosted) teaches(r *Request, dst []byte) (Answer, *Error) {
-	if !h.about.Learns {
+	p := h.now.Load()
+	if !p.about.Learns {
 		return Answer{}, refuse(http.StatusForbidden, "read_only", 0, "",
 			"the model %s only predicts here", h.at.Name)
 	}
-	d := h.decoder()
+	d := h.decoder(p.shape)
 	defer h.done(d)
 	if bad := d.read(r.Media, r.Body, h.o.MaxRows); bad != nil {
 		return Answer{}, bad
@@ -334,7 +401,7 @@ func (h *hosted) saves(dst []byte) (Answer, *Error) {
 	if h.o.ReadOnly {
 		return Answer{}, refuse(http.StatusForbidden, "read_only", 0, "", "nothing is saved here")
 	}
-	t := &task{save: true, done: make(chan struct{}, 1)}
+	t := &task{kind: taskSave, done: make(chan struct{}, 1)}
 	if bad := h.enqueue(t); bad != nil {
 		return Answer{}, bad
 	}

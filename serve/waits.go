@@ -8,7 +8,7 @@ import (
 
 // encodeIDs returns the rows that have an id, in the form in which they wait for their labels.
 func (h *hosted) encodeIDs(d *decoder) (rows [][]byte) {
-	if len(d.x.ids) == 0 || h.o.WaitRows < 0 || !h.about.Learns {
+	if len(d.x.ids) == 0 || h.o.WaitRows < 0 || !h.now.Load().about.Learns {
 		return nil
 	}
 	x := d.x // without what is the label's

@@ -101,23 +101,38 @@ func (f *File) named(err error) error {
 
 // Commit puts the file in its place. On an error the old content stays, and the new one is dropped.
 func (f *File) Commit() error {
+	kept, err := f.CommitOpen(nil)
+	if kept != nil {
+		kept.Close()
+	}
+	return err
+}
+
+// CommitOpen is Commit, and returns the file still open: its lock (see TryLock) lasts until it is
+// closed. Just before the name is taken ready is called, if there is one: on its error the old
+// content stays. The file is nil on an error, and where an open file can't get a name.
+func (f *File) CommitOpen(ready func() error) (kept *os.File, err error) {
 	if f.done {
-		return f.named(&fs.PathError{Op: "close", Err: os.ErrClosed})
+		return nil, f.named(&fs.PathError{Op: "close", Err: os.ErrClosed})
 	}
 	f.done = true
-	err := fsync(f.part)
+	err = fsync(f.part)
+	if err == nil && ready != nil {
+		err = ready()
+	}
 	if err == nil {
 		err = rename(f.part, f.target)
 	}
-	if e := f.part.Close(); err == nil && !errors.Is(e, os.ErrClosed) {
-		err = e
-	}
 	if err != nil {
+		f.part.Close()
 		os.Remove(f.part.Name())
-		return f.named(err)
+		return nil, f.named(err)
 	}
 	syncDir(filepath.Dir(f.target))
-	return nil
+	if !KeepsOpen {
+		return nil, nil
+	}
+	return f.part, nil
 }
 
 // Discard drops what was written. After Commit it does nothing.

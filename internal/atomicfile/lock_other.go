@@ -15,6 +15,9 @@ func lock(*os.File) {}
 // TryLock takes a file for this process alone, where files can be locked.
 func TryLock(*os.File) bool { return true }
 
+// KeepsOpen says that a file may be replaced while it is open, as CommitOpen and locks need it.
+const KeepsOpen = false
+
 // rename gives a part its target's name. Windows wants it closed for that.
 func rename(f *os.File, target string) error {
 	if err := f.Close(); err != nil {

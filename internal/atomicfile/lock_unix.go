@@ -28,6 +28,9 @@ func TryLock(f *os.File) bool {
 	}
 }
 
+// KeepsOpen says that a file may be replaced while it is open, as CommitOpen and locks need it.
+const KeepsOpen = true
+
 // rename gives a part its target's name while it is locked.
 func rename(f *os.File, target string) error { return os.Rename(f.Name(), target) }
 

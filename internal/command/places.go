@@ -34,6 +34,7 @@ const (
 	useWritten  = "written"  // in place, as it grows
 	useReplaced = "replaced" // by a file that appears whole; a device or a pipe is written to
 	useModel    = "model"    // replaced, and can be no device
+	useServed   = "served"   // NAME=FILE: read, and written as it learns, but with --read-only
 	useOutput   = "output"   // replaced; it takes what else goes to stdout, and - is stdout
 	useFigures  = "figures"  // a folder, in which figures are replaced
 	useFolder   = "folder"   // in which nothing is written under a name that somebody chose
@@ -69,7 +70,7 @@ type place struct {
 
 func (p *place) writes() bool {
 	switch p.use {
-	case useWritten, useReplaced, useModel, useOutput, useFigures:
+	case useWritten, useReplaced, useModel, useServed, useOutput, useFigures:
 		return true
 	}
 	return false
@@ -166,10 +167,16 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 			return
 		}
 		use, values := a[0], []string{f.Value.String()}
+		if only := cmd.Flags().Lookup("read-only"); use == useServed && only.Value.String() == "true" {
+			use = useRead
+		}
 		if s, ok := f.Value.(pflag.SliceValue); ok {
 			values = s.GetSlice()
 		}
 		for _, name := range values {
+			if a[0] == useServed {
+				_, name = namedFile(name)
+			}
 			if name != "" {
 				add(f.Name, use, name)
 			}

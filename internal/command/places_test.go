@@ -2,6 +2,7 @@ package command
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ func TestPlacesDeclared(t *testing.T) {
 	look = func(cmd *cobra.Command) {
 		check := func(f *pflag.Flag) {
 			kind, _ := pflag.UnquoteUsage(f)
-			file := kind == "FILE" || kind == "DIR"
+			file := strings.Contains(kind, "FILE") || kind == "DIR"
 			for _, p := range fileParams {
 				file = file || f.Name == p
 			}

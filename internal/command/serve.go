@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,10 +34,13 @@ type server struct {
 	cert, key           string
 	sync, form          choice
 	waitBytes, maxBody  byteSize
+	maxMemory           byteSize
 	quiet, stdio        bool
 	profiles            profiles
 
-	cmd *cobra.Command
+	token atomic.Pointer[string]
+	pair  atomic.Pointer[tls.Certificate]
+	cmd   *cobra.Command
 }
 
 func newServeCmd() *cobra.Command {
@@ -60,7 +64,9 @@ text/x-svmlight. See: halfspace help serving.
 
 Only this machine is served unless --listen names another address, which needs a token and TLS. Stop
 it by an interrupt or SIGTERM: what was accepted is learned, and a model that has learned is
-saved.`,
+saved; after SIGTERM the exit code is 0. SIGHUP reloads models whose file is another by now, the
+token and the certificate. A file that somebody else has put in a model's place is never written
+over.`,
 		Example: `  halfspace serve --model spam=spam.model
   halfspace serve --model spam=spam.model --log spam.log --checkpoint-every 60s
   halfspace train --replay spam.log -m again.model`,
@@ -97,6 +103,11 @@ saved.`,
 	fs.IntVar(&s.o.MaxFeatures, "max-features", 1<<18, "features that a row may have, and a model "+
 		"come to have, `N`")
 	fs.IntVar(&s.o.MaxClasses, "max-classes", 1000, "classes that a model may come to have, `N`")
+	s.maxMemory = 256 << 20
+	fs.Var(&s.maxMemory, "max-model", "memory that a model may come to take by the features and "+
+		"classes that it learns")
+	fs.IntVar(&s.http.MaxConnections, "max-connections", 1000, "connections at once, `N`; for one "+
+		"more the one that has waited longest is closed")
 	fs.IntVar(&s.http.MaxRequests, "max-requests", 256, "requests that are answered at once, `N`")
 	fs.Float64Var(&s.http.Rate, "rate", 0, "requests a second, `N`; 0 is any number")
 	fs.DurationVar(&s.http.BodyTime, "body-time", 30*time.Second, "`TIME` in which a request must "+
@@ -108,6 +119,7 @@ saved.`,
 	fs.StringVar(&s.cert, "tls-cert", "", "encrypt, with the certificates in `FILE` (PEM)")
 	fs.StringVar(&s.key, "tls-key", "", "and the private key in `FILE` (PEM)")
 	names(fs, useRead, "token-file", "tls-cert", "tls-key")
+	names(fs, useServed, "model", "log")
 	choose(fs, &s.form, "log-format", "how the server says on stderr what it does", "text", "json")
 	fs.BoolVarP(&s.quiet, "quiet", "q", false, "say only what goes wrong")
 	s.profiles.flags(fs, "what learns has the tags model, learner and stage")
@@ -152,11 +164,12 @@ func (s *server) serve() error {
 		where = "unix:" + l.Addr().String()
 	}
 	s.o.Logger.Info("serving", "at", where, "models", len(s.o.Models))
-	s.http.Pages = newStatusPages(server.Stats).paths()
+	s.http.Pages = newStatusPages(server.Stats, server.Unauthorized).paths()
+	s.reloads(server)
 	if err := s.end(server, server.Serve(s.cmd.Context(), l, s.http)); err != nil {
 		return err
 	}
-	return &fail{codeStopped, errStopped, ""}
+	return s.stopped()
 }
 
 // end closes the server, whose serving ended with an error or with nil.
@@ -184,6 +197,8 @@ func serveError(err error) error {
 	switch {
 	case errors.Is(err, serve.ErrOption):
 		return usage("See: halfspace serve --help.", "%w", plainCause(err))
+	case errors.Is(err, serve.ErrInUse):
+		return &fail{codeFailed, err, "Stop that one first; or only predict, with --read-only."}
 	case errors.Is(err, serve.ErrLog):
 		return &fail{codeData, err, "Nothing was served, and the log is as it was. A new log is " +
 			"begun where none is: move this one away."}
@@ -201,9 +216,9 @@ func (s *server) options() error {
 		return usage("Name it with --model NAME=FILE; train -m FILE writes one.", "no model")
 	}
 	for _, text := range s.models {
-		name, file, named := strings.Cut(text, "=")
-		if !named {
-			name, file = strings.TrimSuffix(filepath.Base(text), filepath.Ext(text)), text
+		name, file := namedFile(text)
+		if name == "" {
+			name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 		}
 		s.o.Models = append(s.o.Models, serve.Model{Name: name, Path: file})
 	}
@@ -226,7 +241,8 @@ func (s *server) options() error {
 		}
 		s.o.CheckpointExamples, s.o.CheckpointAfter = n, d
 	}
-	for _, f := range []string{"queue", "max-rows", "max-features", "max-classes", "max-requests"} {
+	for _, f := range []string{"queue", "max-rows", "max-features", "max-classes", "max-requests",
+		"max-connections"} {
 		if n, err := fs.GetInt(f); err != nil || n < 1 {
 			return usage("It is a bound, 1 or more.", "%s %d", given(fs, f), n)
 		}
@@ -235,6 +251,7 @@ func (s *server) options() error {
 		s.o.WaitRows = -1
 	}
 	s.o.WaitBytes, s.http.MaxBody = int64(s.waitBytes), int64(s.maxBody)
+	s.o.MaxMemory = int64(s.maxMemory)
 	s.o.Sync = s.sync.value
 	level := slog.LevelInfo
 	if s.quiet {
@@ -246,15 +263,33 @@ func (s *server) options() error {
 	} else {
 		s.o.Logger = slog.New(slog.NewTextHandler(s.cmd.ErrOrStderr(), to))
 	}
-	return s.secrets(fs)
+	if err := s.secrets(fs); err != nil {
+		return err
+	}
+	s.http.TokenNow = func() string { return *s.token.Load() }
+	if s.pair.Load() != nil {
+		s.http.TLS = &tls.Config{MinVersion: tls.VersionTLS12,
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+				return s.pair.Load(), nil
+			}}
+	}
+	return nil
+}
+
+// namedFile takes NAME=FILE apart; the name may be left out.
+func namedFile(text string) (name, file string) {
+	if name, file, ok := strings.Cut(text, "="); ok {
+		return name, file
+	}
+	return "", text
 }
 
 // setLogs gives the models their logs.
 func (s *server) setLogs(fs *pflag.FlagSet) error {
 	for _, text := range s.logs {
-		name, file, named := strings.Cut(text, "=")
-		if !named && len(s.o.Models) == 1 {
-			name, file = s.o.Models[0].Name, text
+		name, file := namedFile(text)
+		if name == "" && len(s.o.Models) == 1 {
+			name = s.o.Models[0].Name
 		}
 		found := false
 		for i := range s.o.Models {
@@ -270,16 +305,16 @@ func (s *server) setLogs(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// secrets reads the token, the certificate and its key.
+// secrets reads the token, the certificate and its key. On an error they are as they were.
 func (s *server) secrets(fs *pflag.FlagSet) error {
-	s.http.Token = os.Getenv("HALFSPACE_TOKEN")
+	token := os.Getenv("HALFSPACE_TOKEN")
 	if s.tokenFile != "" {
 		text, err := os.ReadFile(s.tokenFile)
 		if err != nil {
 			return usage("Name a file with a token in it.", "%s %s: %w", given(fs, "token-file"),
 				s.tokenFile, pathCause(err))
 		}
-		if s.http.Token = string(bytes.TrimSpace(text)); s.http.Token == "" {
+		if token = string(bytes.TrimSpace(text)); token == "" {
 			return usage("Put a token into it, as openssl rand -hex 32 makes one.",
 				"%s %s: it is empty", given(fs, "token-file"), s.tokenFile)
 		}
@@ -293,10 +328,32 @@ func (s *server) secrets(fs *pflag.FlagSet) error {
 			return usage("They are files in PEM form.", "%s %s, --tls-key %s: %w",
 				given(fs, "tls-cert"), s.cert, s.key, err)
 		}
-		s.http.TLS = &tls.Config{Certificates: []tls.Certificate{pair},
-			MinVersion: tls.VersionTLS12}
+		s.pair.Store(&pair)
 	}
+	s.token.Store(&token)
+	s.http.Token = token
 	return nil
+}
+
+// reloads has a hang-up (SIGHUP) reload models, token and certificate. What can't be read stays as
+// it was.
+func (s *server) reloads(server *serve.Server) {
+	onReload(func() {
+		if err := errors.Join(s.secrets(s.cmd.Flags()), server.Reload()); err != nil {
+			s.o.Logger.Error("not all was reloaded", "error", err.Error())
+			return
+		}
+		s.o.Logger.Info("reloaded")
+	})
+}
+
+// stopped is the end of a server that a signal has stopped: SIGTERM, by which services are stopped,
+// is none that says anything went wrong.
+func (s *server) stopped() error {
+	if terminated(s.cmd.Context()) {
+		return nil
+	}
+	return &fail{codeStopped, errStopped, ""}
 }
 
 // every reads a number of examples, or a time.
@@ -327,7 +384,7 @@ func (t *trainer) replayed(args []string) error {
 	var other string
 	fs.Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "replay", "from", "model", "json", "quiet", "config", "progress":
+		case "replay", "until", "from", "model", "json", "quiet", "config", "progress":
 		default:
 			other = f.Name
 		}
@@ -349,7 +406,7 @@ func (t *trainer) replayed(args []string) error {
 			return &fail{codeModel, fmt.Errorf("%s: %w", t.o.From, pathCause(err)), ""}
 		}
 	}
-	m, r, err := serve.Replay(t.cmd.Context(), t.replay, start)
+	m, r, err := serve.Replay(t.cmd.Context(), t.replay, start, t.until)
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			return &fail{codeStopped, errStopped, ""}

@@ -41,9 +41,18 @@ answered: a process that is killed loses nothing, a machine that stops the last 
 --log-sync always nothing. Start serve again with the same flags: it takes the model's file, which
 each --checkpoint-every renews, learns the rest of the log, and has the bytes of the model of a
 process that wasn't killed. The log begins with the model as it was: train --replay FILE -m MODEL
-makes the model of it anew. A part of a request at the end of a log, which was never answered, is
-cut
-off; other damage is an error. The file of --model is replaced; the log only grows.
+makes the model of it anew, with --until N as it was after N examples. A request at the end of a log
+that was never answered is cut off; other damage is an error.
+
+A request that leaves weights which are not finite, or that panics, ends the learning of its model
+with 503, and is taken out of the log: a restart, or SIGHUP, learns what was acknowledged.
+
+Deploying
+
+A file that the server did not write is never written over. Replace the model's file and send
+SIGHUP: the new model is served, with a new log; the old log becomes LOG.old, and what was learned
+since the last save FILE.unsaved. SIGHUP reads token and certificate again, too. Models and logs are
+locked; servers with --read-only share them.
 
 Status codes, with {"error": {"code", "message", "row", "next"}}
 
@@ -53,9 +62,10 @@ Status codes, with {"error": {"code", "message", "row", "next"}}
   404 no_such_model       and no_such_path
   405 method              POST to predict, learn and save, else GET
   408 too_slow            the body took longer than --body-time
-  413 too_large           --max-body; too_many_rows: --max-rows
+  413 too_large           --max-body; too_many_rows: --max-rows; too_many_scores: rows times
+                          classes are more than 262144
   415 media_type          of the body, or it is packed
-  422 unfit               the rows are not of the model: features, labels, weights;
-                          too_many_features: --max-features; unknown_id
+  422 unfit               the rows are not of the model: features, labels, weights; --max-classes,
+                          --max-model; too_many_features: --max-features; unknown_id
   429 queue_full          and rate: --rate; see Retry-After
-  503 busy, unavailable   --max-requests, or the server stops, or its log can't be written`
+  503 busy, unavailable   --max-requests, or the server stops, or the model learns no more`

@@ -66,12 +66,17 @@ var modelMetrics = []modelMetric{
 	{"features", "Features of the model.",
 		func(s *serve.Stats) float64 { return float64(s.Features) }},
 	{"fault", "1 if an error has ended learning, else 0.",
-		func(s *serve.Stats) float64 {
-			if s.Fault != "" {
-				return 1
-			}
-			return 0
-		}},
+		func(s *serve.Stats) float64 { return oneIf(s.Fault) }},
+	{"save_failed", "1 if the model could not be saved the last time, else 0.",
+		func(s *serve.Stats) float64 { return oneIf(s.SaveError) }},
+}
+
+// oneIf is 1 where there is an error.
+func oneIf(err string) float64 {
+	if err != "" {
+		return 1
+	}
+	return 0
 }
 
 // modelTimes are how long requests took.
@@ -86,7 +91,7 @@ var modelTimes = []struct {
 }
 
 // appendMetrics appends the metrics of the program and its models.
-func appendMetrics(dst []byte, stats []serve.Stats) []byte {
+func appendMetrics(dst []byte, stats []serve.Stats, unauthorized int64) []byte {
 	begin := func(name, help, kind string) {
 		dst = fmt.Appendf(dst, "# HELP halfspace_%s %s\n# TYPE halfspace_%s %s\n", name, help, name,
 			kind)
@@ -95,6 +100,8 @@ func appendMetrics(dst []byte, stats []serve.Stats) []byte {
 	begin("build_info", "1; the labels say which program this is.", "gauge")
 	dst = fmt.Appendf(dst, "halfspace_build_info{version=%s,revision=%s,go=%s} 1\n",
 		metricLabel(v.Version), metricLabel(v.Revision), metricLabel(v.Go))
+	begin("unauthorized_requests_total", "Requests without the token.", "counter")
+	dst = fmt.Appendf(dst, "halfspace_unauthorized_requests_total %d\n", unauthorized)
 	for _, m := range modelMetrics {
 		kind := "gauge"
 		if strings.HasSuffix(m.name, "_total") {

@@ -82,8 +82,9 @@ func binarySize(n int64) string {
 
 // statusPages are what serve shows to people and to Prometheus.
 type statusPages struct {
-	stats func() []serve.Stats
-	began time.Time
+	stats        func() []serve.Stats
+	unauthorized func() int64
+	began        time.Time
 
 	mu   sync.Mutex
 	from map[string]rateFrom // by model
@@ -97,8 +98,8 @@ type rateFrom struct {
 	predictRate, learnRate float64
 }
 
-func newStatusPages(stats func() []serve.Stats) *statusPages {
-	return &statusPages{stats: stats, began: time.Now(), from: map[string]rateFrom{}}
+func newStatusPages(stats func() []serve.Stats, unauthorized func() int64) *statusPages {
+	return &statusPages{stats: stats, unauthorized: unauthorized, began: time.Now(), from: map[string]rateFrom{}}
 }
 
 // paths are the pages by their paths.
@@ -107,7 +108,7 @@ func (p *statusPages) paths() map[string]serve.Page {
 		"/": p.page,
 		"/metrics": func(dst []byte) serve.Answer {
 			return serve.Answer{Status: http.StatusOK, Media: metricsMedia,
-				Body: appendMetrics(dst, p.stats())}
+				Body: appendMetrics(dst, p.stats(), p.unauthorized())}
 		},
 	}
 }

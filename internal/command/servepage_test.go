@@ -23,7 +23,7 @@ func servedStats() []serve.Stats {
 			Examples: 3100, Saved: 100, Predicted: 1000, Learned: 3000, Mistakes: 300, Error: 0.1,
 			Curve:   []serve.Point{{Examples: 100, Error: 0.25}, {Examples: 3000, Error: 0.1}},
 			LastBad: []serve.Refusal{{Code: "old"}, {Code: "malformed", Message: "<script>"}},
-			BadRows: 2, Queue: 3, QueueMost: 1024, Fault: "no room",
+			BadRows: 2, Queue: 3, QueueMost: 1024, Fault: "no room", SaveError: "no disk",
 			Predict: serve.Latency{Count: 3, Sum: 0.25, P50: 1.5e-5, P99: 0.2,
 				Buckets: []serve.Bucket{{Seconds: 1e-5, Count: 1}, {Seconds: 1, Count: 3}}}},
 		{Name: "other", Learns: false},
@@ -32,7 +32,7 @@ func servedStats() []serve.Stats {
 
 // TestMetrics: Prometheus' own parser reads the metrics, and its linter finds nothing to say.
 func TestMetrics(t *testing.T) {
-	text := appendMetrics(nil, servedStats())
+	text := appendMetrics(nil, servedStats(), 7)
 	problems, err := promlint.New(bytes.NewReader(text)).Lint()
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)
@@ -46,18 +46,19 @@ func TestMetrics(t *testing.T) {
 		if !strings.HasPrefix(name, "halfspace_") {
 			t.Errorf("%s isn't one of ours", name)
 		}
-		if n := len(f.Metric); n != 2 && name != "halfspace_build_info" {
+		if n := len(f.Metric); n != 2 && name != "halfspace_build_info" &&
+			name != "halfspace_unauthorized_requests_total" {
 			t.Errorf("%s has %d values of two models", name, n)
 		}
 	}
 	for name, want := range map[string]float64{"learned_examples_total": 3000, "mistakes_total": 300,
-		"predicted_examples_total": 1000, "bad_requests_total": 2} {
+		"predicted_examples_total": 1000, "bad_requests_total": 2, "unauthorized_requests_total": 7} {
 		if got := families["halfspace_"+name].Metric[0].Counter.GetValue(); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
 	for name, want := range map[string]float64{"snapshot_age_seconds": 0.5, "queue_requests": 3,
-		"queue_limit_requests": 1024, "fault": 1} {
+		"queue_limit_requests": 1024, "fault": 1, "save_failed": 1} {
 		if got := families["halfspace_"+name].Metric[0].Gauge.GetValue(); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
@@ -72,7 +73,8 @@ func TestMetrics(t *testing.T) {
 // TestServePage: the page has what is known, escaped, and asks for nothing from elsewhere.
 func TestServePage(t *testing.T) {
 	stats := servedStats()
-	p := newStatusPages(func() []serve.Stats { return stats })
+	p := newStatusPages(func() []serve.Stats { return stats },
+		func() int64 { return 0 })
 	p.began = p.began.Add(-10 * time.Second)
 	a := p.page(nil)
 	if a.Status != 200 {

@@ -17,12 +17,13 @@ func (s *server) overLines() error {
 		return serveError(err)
 	}
 	s.o.Logger.Info("serving", "at", "stdin", "models", len(s.o.Models))
+	s.reloads(server)
 	failed := server.Lines(s.cmd.Context(), os.Stdin, stdout(s.cmd), int(s.maxBody))
 	if err := s.end(server, failed); err != nil {
 		return err
 	}
 	if s.cmd.Context().Err() != nil {
-		return &fail{codeStopped, errStopped, ""}
+		return s.stopped()
 	}
 	return nil
 }

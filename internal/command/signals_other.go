@@ -8,6 +8,8 @@ import "io"
 
 func onHangup(func()) {}
 
+func onReload(func()) {}
+
 func keepBrokenPipes() {}
 
 func dieOfBrokenPipe(io.Writer, []byte) {}

@@ -6,21 +6,37 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 )
+
+// hangups are those of the process.
+var hangups = make(chan os.Signal, 1)
+
+// reload is what a hang-up has reloaded, instead of the work's end; nil: nothing is.
+var reload atomic.Pointer[func()]
 
 // onHangup calls stop at the first SIGHUP; others change nothing, since the end of a terminal may
 // send two. A process that was started to live on, by nohup, does.
 func onHangup(stop func()) {
-	if signal.Ignored(syscall.SIGHUP) {
-		return
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(hangups, syscall.SIGHUP)
 	}
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
-		<-hangups
-		stop()
+		for range hangups {
+			if again := reload.Load(); again != nil {
+				(*again)()
+			} else {
+				stop()
+			}
+		}
 	}()
+}
+
+// onReload has each SIGHUP from now on call again, and end nothing.
+func onReload(again func()) {
+	reload.Store(&again)
+	signal.Notify(hangups, syscall.SIGHUP)
 }
 
 // keepBrokenPipes has a write to a pipe without a reader fail, where Go would end the process. What

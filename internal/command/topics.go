@@ -188,7 +188,8 @@ Exit codes
        format (--any-format)
     5  a gate was not met (bench --fail-over, repro --strict, diff --strict)
     6  not converged within the limit (train --until-converged --max-updates)
-  130  stopped by an interrupt, SIGTERM or the end of the terminal (SIGHUP, but not under nohup);
+  130  stopped by an interrupt, SIGTERM (serve: 0) or the end of the terminal (SIGHUP, but not under
+       nohup; serve reloads);
        train wrote the model if -m was given, tune and compare printed what a pass had found, repro
        kept what was finished. A second interrupt kills at once
 

@@ -52,6 +52,7 @@ type trainer struct {
 	learns  func(context.Context) (*training.Result, error)
 	streams bool         // files may be a stream: examples are read once
 	replay  string       // a log to be learned again; ""
+	until   uint64       // up to so many examples; 0: all
 	in      *streamInput // that one, if not nil
 	started time.Time
 	latency latency
@@ -194,6 +195,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringVar(&t.replay, "replay", "", "rebuild the model of serve --log from the log `FILE`, "+
 		"to the byte: of the model that the log begins with, or of -i")
 	names(fs, useRead, "replay")
+	fs.Uint64Var(&t.until, "until", 0, "with --replay: stop at the model that has learned `N` "+
+		"examples; 0 is at the end")
 	fs.StringVar(&o.Shard, "shard", "", "learn part `K/N` of the members, as 2/4; parts that saw "+
 		"the same examples are joined by merge to what one machine learns"+
 		who(func(t learner.Traits) bool { return t.Splits > 0 }))
@@ -232,6 +235,10 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	t.cmd, t.started, t.told, t.latency = cmd, time.Now(), warnings{}, newLatency()
 	fs := cmd.Flags()
+	if t.until > 0 && t.replay == "" {
+		return usage("Name the log with --replay FILE.", "%s %d without --replay", given(
+			t.cmd.Flags(), "until"), t.until)
+	}
 	if t.replay != "" {
 		return t.replayed(args)
 	}

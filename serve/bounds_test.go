@@ -1,0 +1,358 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/halfspace-ml/halfspace"
+)
+
+// threeClasses are rows of so many.
+var threeClasses = strings.Repeat("a 1:1\nb 2:1\nc 3:1\n", 10)
+
+// TestFit: a request that the model can't learn whole is refused before it is in the log, and
+// leaves no trace: no names of features, either.
+func TestFit(t *testing.T) {
+	words := trained(t, halfspace.Options{Learner: "pa"}, `{"y":"no","age":3}`+"\n"+
+		`{"y":"yes","b":5}`)
+	classes := trained(t, halfspace.Options{Learner: "obpm"}, threeClasses)
+	for _, c := range []struct{ model, media, body, want string }{
+		{words, mediaJSON, `{"y":"no","new":1,"":1}`, `name \"\"`},
+		{words, mediaJSON, `[{"y":"no","new":1},{"y":"no","newer":3e38}]`, "row 2 is too long"},
+		{words, mediaJSON, `[{"y":"no","new":1},{"y":"maybe","b":1}]`, "row 2"},
+		{classes, mediaSVM, "a 262000:1\nd 1:1\ne 1:1\n", "bound on memory"},
+		{classes, mediaSVM, "d 1:1\ne 1:1\nf 1:1\ng 1:1\n", "7 classes"},
+		{classes, mediaSVM, "a 1:1\nb 1:3e19 2:1\n", "row 2 is too long"},
+		{newModel(t, halfspace.Options{Learner: "romma"}), mediaJSON,
+			`{"label":1,"0":1,"weight":2}`, "no weights"},
+	} {
+		log := filepath.Join(t.TempDir(), "log")
+		s := start(t, Options{MaxClasses: 6, MaxMemory: 64 << 20, Models: []Model{{Name: "a",
+			Path: c.model, Log: log}}})
+		before, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		features := s.models["a"].m.Features()
+		if status, body := do(s, Learn, c.media, c.body); status != 422 ||
+			!strings.Contains(body, c.want) {
+			t.Errorf("%q: %d %s, want %s", c.body, status, body, c.want)
+		}
+		after, err := os.ReadFile(log)
+		if err != nil || string(after) != string(before) || s.models["a"].m.Features() != features {
+			t.Errorf("%q has left a trace (%v)", c.body, err)
+		}
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestClassBound: as many classes as may be are learned, and not one more.
+func TestClassBound(t *testing.T) {
+	s := start(t, Options{MaxClasses: 4, Models: []Model{{Name: "a", Path: trained(t,
+		halfspace.Options{Learner: "perceptron"}, threeClasses)}}})
+	for _, c := range []struct {
+		body string
+		want int
+	}{{"d 1:1\ne 1:1\n", 422}, {"d 1:1\n", 200}, {"a 1:1\nd 1:1\n", 200}, {"e 1:1\n", 422}} {
+		if status, body := do(s, Learn, mediaSVM, c.body); status != c.want {
+			t.Errorf("%q: %d %s", c.body, status, body)
+		}
+	}
+}
+
+// TestLargeRecord: what the log can't take at once is refused, and the model learns on.
+func TestLargeRecord(t *testing.T) {
+	s := start(t, Options{Models: []Model{{Name: "a", Path: newModel(t,
+		halfspace.Options{Learner: "pa"})}}})
+	h := s.models["a"]
+	d := h.decoder(h.shape)
+	if bad := d.read(mediaJSON, []byte(`{"label":1,"0":1}`), 1); bad != nil {
+		t.Fatal(bad)
+	}
+	for n, want := range map[int]bool{mostRecord: true, mostRecord + 1: false} {
+		d.record = make([]byte, n) // never written to, and so not there
+		if bad := h.fit(d, &d.x); (bad == nil) != want {
+			t.Errorf("%d bytes: %v", n, bad)
+		}
+	}
+}
+
+// TestScoresBound: rows times classes are bounded in an answer.
+func TestScoresBound(t *testing.T) {
+	s := start(t, Options{PublishEvery: 1, Models: []Model{{Name: "a", Path: trained(t,
+		halfspace.Options{Learner: "perceptron"}, threeClasses)}}})
+	var rows strings.Builder
+	for i := range 297 {
+		fmt.Fprintf(&rows, "c%d 1:1\n", i)
+	}
+	if status, body := do(s, Learn, mediaSVM, rows.String()); status != 200 {
+		t.Fatal(body)
+	}
+	for n, want := range map[int]int{mostScores / 300: 200, mostScores/300 + 1: 413} {
+		if status, body := do(s, Predict, mediaNDJSON, strings.Repeat("{}\n", n)); status != want {
+			t.Errorf("%d rows of 300 classes: %d %.200s", n, status, body)
+		}
+	}
+}
+
+// TestWaitAgain: rows whose labels were refused wait again, and rows that were learned don't; nor
+// does one that can't be learned at all.
+func TestWaitAgain(t *testing.T) {
+	s := start(t, Options{Models: []Model{{Name: "a", Path: newModel(t,
+		halfspace.Options{Learner: "fragile"})}}})
+	do(s, Predict, mediaJSON, `{"id":"q","0":13}`)
+	do(s, Predict, mediaJSON, `{"id":"r","0":1}`)
+	for _, c := range []struct {
+		body    string
+		status  int
+		waiting int
+	}{
+		{`{"id":"r","label":"x"}`, 422, 2}, {`{"id":"r","label":1}`, 200, 1},
+		{`{"id":"q","label":1}`, 503, 1},
+	} {
+		if status, body := do(s, Learn, mediaJSON, c.body); status != c.status {
+			t.Errorf("%s: %d %s", c.body, status, body)
+		}
+		if n := s.Stats()[0].Waiting; n != c.waiting {
+			t.Errorf("%s: %d rows wait", c.body, n)
+		}
+	}
+}
+
+// TestPublishAfter: a model whose copies take long is copied the less often.
+func TestPublishAfter(t *testing.T) {
+	h := &hosted{o: &Options{PublishAfter: 100 * time.Millisecond}}
+	for took, want := range map[time.Duration]time.Duration{0: 100 * time.Millisecond,
+		20 * time.Millisecond: 100 * time.Millisecond, time.Second: 4 * time.Second} {
+		if h.publishing = took; h.publishAfter() != want {
+			t.Errorf("copies of %v: after %v, want %v", took, h.publishAfter(), want)
+		}
+	}
+}
+
+// TestAdmitted: who is let in without a token, and with which words of one.
+func TestAdmitted(t *testing.T) {
+	s := start(t, Options{Models: []Model{{Name: "a", Path: newModel(t,
+		halfspace.Options{Learner: "pa"})}}})
+	token := "secret"
+	page := map[string]Page{"/": func(dst []byte) Answer { return Answer{Status: 200} }}
+	open := s.Handler(HTTP{Pages: page})
+	closed := s.Handler(HTTP{TokenNow: func() string { return token }, Pages: page})
+	unix := &net.UnixAddr{Name: "s", Net: "unix"}
+	for _, c := range []struct {
+		h              http.Handler
+		path           string
+		header, values string
+		status         int
+	}{
+		{open, "/v1/models", "", "", 200},
+		{open, "/v1/models", "Origin", "http://localhost:3000", 200},
+		{open, "/v1/models", "Origin", "http://evil.example.com", 403},
+		{open, "/v1/models", "Origin", "null", 403},
+		{open, "/v1/models", "Origin", "http://%zz", 403},
+		{closed, "/v1/models", "Authorization", "Bearer secret", 200},
+		{closed, "/v1/models", "Authorization", "secret", 401},
+		{closed, "/v1/models", "Authorization", "bearer secret", 401},
+		{closed, "/v1/models", "Authorization", "Basic OnNlY3JldA==", 401},
+		{closed, "/", "Authorization", "Basic OnNlY3JldA==", 200},
+		{closed, "/v1/models", "", "", 401},
+		{open, "/v1%2fmodels", "", "", 404},
+		{open, "/v1/models%2Fa", "", "", 404},
+		{open, "/v1/models/%61", "", "", 404},
+		{open, "/%2e/healthz", "", "", 404},
+	} {
+		r := httptest.NewRequest("GET", "http://localhost"+c.path, nil)
+		if c.header != "" {
+			r.Header.Set(c.header, c.values)
+		}
+		w := httptest.NewRecorder()
+		if c.h.ServeHTTP(w, r); w.Code != c.status {
+			t.Errorf("%s %s: %d, want %d", c.path, c.values, w.Code, c.status)
+		}
+	}
+	if n := s.Unauthorized(); n != 4 {
+		t.Errorf("%d without the token, want 4", n)
+	}
+	r := httptest.NewRequest("GET", "http://x/v1/models", nil)
+	w := httptest.NewRecorder()
+	if open.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey,
+		unix))); w.Code != 200 {
+		t.Errorf("by a Unix socket: %d", w.Code)
+	}
+	token = "other"
+	r.Header.Set("Authorization", "Bearer secret")
+	w = httptest.NewRecorder()
+	if closed.ServeHTTP(w, r); w.Code != 401 {
+		t.Errorf("the token of before: %d", w.Code)
+	}
+}
+
+// piped serves s over connections in memory, of which dial makes one.
+func piped(t *testing.T, s *Server, o HTTP) (dial func() net.Conn) {
+	l := &pipes{made: make(chan net.Conn), closed: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx, l, o) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return func() net.Conn {
+		ours, theirs := net.Pipe()
+		l.made <- theirs
+		t.Cleanup(func() { ours.Close() })
+		return ours
+	}
+}
+
+type pipes struct {
+	made   chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.made:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
+
+// post sends a request whose body is as it is, and returns the answer's status, and whether it is
+// the last one of the connection.
+func post(t *testing.T, c net.Conn, head, body string) (status int, last bool) {
+	t.Helper()
+	go fmt.Fprintf(c, "POST /v1/models/a/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
+		"%s\r\n%s\r\n%s", mediaJSON, head, body)
+	a, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	io.Copy(io.Discard, a.Body)
+	return a.StatusCode, a.Close
+}
+
+// TestSlowBodies: whoever sends a part of a request and stops keeps nobody out, however many do,
+// whichever part it is; nor do connections without a request.
+func TestSlowBodies(t *testing.T) {
+	path := newModel(t, halfspace.Options{Learner: "pa"})
+	const begin = "POST /v1/models/a/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: " +
+		mediaJSON + "\r\n"
+	for name, part := range map[string]string{
+		"nothing": "", "half a head": begin, "a byte": begin + "Content-Length: 20\r\n\r\n{",
+		"chunked":    begin + "Transfer-Encoding: chunked\r\n\r\n",
+		"half of it": begin + "Content-Length: 200000\r\n\r\n" + strings.Repeat(" ", 100_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+				dial := piped(t, s, HTTP{MaxRequests: 4, MaxConnections: 40})
+				for range 100 {
+					c := dial()
+					go io.WriteString(c, part)
+					synctest.Wait()
+				}
+				for range 3 {
+					c := dial()
+					if status, _ := post(t, c, "Content-Length: 7\r\n", `{"0":1}`); status != 200 {
+						t.Errorf("%d", status)
+					}
+					time.Sleep(time.Second)
+				}
+				large := strings.Repeat(" ", 100_000) + `{"0":1}`
+				before := time.Now()
+				if status, _ := post(t, dial(), fmt.Sprintf("Content-Length: %d\r\n", len(large)),
+					large); status != 200 || time.Since(before) > 2*paceTime {
+					t.Errorf("a large one: %d after %v", status, time.Since(before))
+				}
+			})
+		})
+	}
+}
+
+// TestConnections: for one connection too many the one is closed that has waited longest, those
+// without a request first, and none that is being answered.
+func TestConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conns := newConnections(3)
+		closed := func(c net.Conn) bool {
+			c.SetReadDeadline(time.Now())
+			_, err := c.Read(make([]byte, 1))
+			return err == io.EOF
+		}
+		var list []net.Conn
+		begin := func() (*connection, net.Conn) {
+			ours, theirs := net.Pipe()
+			list = append(list, ours)
+			ctx := conns.begins(context.Background(), theirs)
+			conns.changed(theirs, http.StateNew)
+			time.Sleep(time.Second)
+			return ctx.Value(connectionKey{}).(*connection), theirs
+		}
+		working, a := begin()
+		conns.changed(a, http.StateActive)
+		working.works()
+		_, b := begin()
+		conns.changed(b, http.StateActive)
+		begin()
+		begin()
+		begin()
+		for i, want := range []bool{false, false, true, true, false} {
+			if got := closed(list[i]); got != want {
+				t.Errorf("connection %d is closed: %v", i, got)
+			}
+		}
+		for range 2 {
+			conns.changed(func() net.Conn {
+				for c, one := range conns.all {
+					if one.closed {
+						return c
+					}
+				}
+				return nil
+			}(), http.StateClosed)
+		}
+		for c, one := range conns.all {
+			if !one.working && c != b {
+				conns.changed(c, http.StateActive)
+			}
+		}
+		begin()
+		if !closed(list[1]) || closed(list[0]) {
+			t.Error("the request that has waited longest is still there, or one that is answered isn't")
+		}
+		working.waits()
+	})
+}
+
+// TestChunked: a request whose length may be told in two ways is the last of its connection.
+func TestChunked(t *testing.T) {
+	path := newModel(t, halfspace.Options{Learner: "pa"})
+	synctest.Test(t, func(t *testing.T) {
+		dial := piped(t, start(t, Options{Models: []Model{{Name: "a", Path: path}}}), HTTP{})
+		status, last := post(t, dial(), "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n",
+			"7\r\n{\"0\":1}\r\n0\r\n\r\n")
+		if status != 200 || !last {
+			t.Errorf("%d, the last one: %v", status, last)
+		}
+	})
+}

@@ -1,0 +1,277 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfspace-ml/halfspace"
+)
+
+// TestForeign: a file that somebody else has put in the model's place stays, whichever way it came
+// there, and what was learned is beside it; the server says so, once. One that is deployed is
+// served after Reload, with a log of its own.
+func TestForeign(t *testing.T) {
+	pa, err := os.ReadFile(newModel(t, halfspace.Options{Learner: "pa"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	arow, err := os.ReadFile(newModel(t, halfspace.Options{Learner: "arow"}, "x", "y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for how, put := range map[string]func(path string) error{
+		"renamed": func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", arow, 0o666), os.Rename(path+".new", path))
+		},
+		"copied over it": func(path string) error { return os.WriteFile(path, arow, 0o666) },
+		"linked": func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", arow, 0o666), os.Remove(path),
+				os.Symlink(path+".new", path))
+		},
+	} {
+		for _, logs := range []bool{false, true} {
+			t.Run(fmt.Sprint(how, ", log ", logs), func(t *testing.T) {
+				dir := t.TempDir()
+				at := func(name string) string { return filepath.Join(dir, name) }
+				if err := os.WriteFile(at("m"), pa, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				model := Model{Name: "a", Path: at("m")}
+				if logs {
+					model.Log = at("log")
+				}
+				var said bytes.Buffer
+				s := start(t, Options{Models: []Model{model},
+					Logger: slog.New(slog.NewTextHandler(&said, nil))})
+				ask := func(op, body string, want int) {
+					t.Helper()
+					if status, text := do(s, op, mediaJSON, body); status != want {
+						t.Fatalf("%s %s: %d %s", op, body, status, text)
+					}
+				}
+				ask(Learn, `{"label":1,"0":1}`, 200)
+				ask(Save, "", 200)
+				ask(Learn, `{"label":1,"0":1}`, 200)
+				if err := put(at("m")); err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					ask(Save, "", 200)
+					ask(Learn, `{"label":-1,"0":1}`, 200)
+				}
+				if err := s.Reload(); err != nil {
+					t.Fatal(err)
+				}
+				if b, err := os.ReadFile(at("m")); err != nil || !bytes.Equal(b, arow) {
+					t.Errorf("the deployed model is another (%v)", err)
+				}
+				aside, err := halfspace.Load(at("m.unsaved"))
+				if err != nil || aside.Presented() != 24 {
+					t.Errorf("beside it: %v", err)
+				}
+				if n := strings.Count(said.String(), "another file has the model's name"); n != 1 {
+					t.Errorf("said %d times:\n%s", n, said.String())
+				}
+				if st := s.Stats()[0]; st.Learner != "arow" || st.Examples != 20 || st.Saved != 20 {
+					t.Errorf("%+v", st)
+				}
+				ask(Predict, `{"x":1,"y":2}`, 200)
+				ask(Learn, `{"x":1,"y":2,"label":1}`, 200)
+				if err := s.Reload(); err != nil { // nothing is new
+					t.Fatal(err)
+				}
+				if err := s.Close(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				if m, err := halfspace.Load(at("m")); err != nil || m.Presented() != 21 {
+					t.Errorf("the model that was served: %v", err)
+				}
+				if !logs {
+					return
+				}
+				for log, want := range map[string]uint64{"log.old": 24, "log": 21} {
+					m, _, err := Replay(context.Background(), at(log), nil, 0)
+					if err != nil || m.Presented() != want {
+						t.Errorf("%s: %v", log, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestReloadWrong: a file that is no model changes nothing.
+func TestReloadWrong(t *testing.T) {
+	path := newModel(t, halfspace.Options{Learner: "pa"})
+	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+	if err := os.WriteFile(path, []byte("no model"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Reload(); err == nil {
+		t.Error("reloaded")
+	}
+	if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 200 {
+		t.Error(body)
+	}
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "no model" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if m, err := halfspace.Load(path + ".unsaved"); err != nil || m.Presented() != 21 {
+		t.Error(err)
+	}
+}
+
+// TestSame: a file that was only touched, or put there again, is the server's own.
+func TestSame(t *testing.T) {
+	path := newModel(t, halfspace.Options{Learner: "pa"})
+	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = errors.Join(os.Remove(path), os.WriteFile(path, data, 0o666),
+			os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := halfspace.Load(path); err != nil || m.Presented() != 21 {
+		t.Error(err)
+	}
+}
+
+// TestInUse: one file is served once, by whatever name, in one server or two; to predict it may be
+// served any number of times.
+func TestInUse(t *testing.T) {
+	path := newModel(t, halfspace.Options{Learner: "pa"})
+	dir := filepath.Dir(path)
+	hard, soft := filepath.Join(dir, "hard"), filepath.Join(dir, "soft")
+	if err := errors.Join(os.Link(path, hard), os.Symlink(path, soft)); err != nil {
+		t.Skip(err)
+	}
+	names := []string{path, dir + "/./a.model", hard, soft}
+	for _, name := range names {
+		two := []Model{{Name: "a", Path: path}, {Name: "b", Path: name}}
+		if _, err := New(Options{Models: two}); !errors.Is(err, ErrOption) {
+			t.Errorf("%s twice: %v", name, err)
+		}
+		two[1] = Model{Name: "b", Path: newModel(t, halfspace.Options{Learner: "pa"}), Log: name}
+		if _, err := New(Options{Models: two}); !errors.Is(err, ErrOption) {
+			t.Errorf("%s as a log: %v", name, err)
+		}
+	}
+	log := filepath.Join(dir, "log")
+	two := []Model{{Name: "a", Path: path, Log: log}, {Name: "b", Path: newModel(t,
+		halfspace.Options{Learner: "pa"}), Log: dir + "/./log"}}
+	if _, err := New(Options{Models: two}); !errors.Is(err, ErrOption) {
+		t.Errorf("one log: %v", err)
+	}
+	s := start(t, Options{Models: two[:1]})
+	do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
+	for _, saved := range []bool{false, true} {
+		if saved { // by a file of its own
+			do(s, Save, "", "")
+			names = slices.DeleteFunc(names, func(name string) bool { return name == hard })
+		}
+		for _, name := range names {
+			o := Options{Models: []Model{{Name: "a", Path: name}}}
+			if _, err := New(o); !errors.Is(err, ErrInUse) {
+				t.Errorf("%s in a second server: %v", name, err)
+			}
+			o.ReadOnly = true
+			start(t, o)
+		}
+	}
+}
+
+// TestNotSaved: a server that can't save is not ready until it can.
+func TestNotSaved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dir")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(newModel(t, halfspace.Options{Learner: "pa"}))
+	path := filepath.Join(dir, "m")
+	if err == nil {
+		err = os.WriteFile(path, data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+	do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Skip(err)
+	}
+	if status, body := do(s, Save, "", ""); status != 500 || !strings.Contains(body, "not_saved") {
+		t.Errorf("%d %s", status, body)
+	}
+	if s.Ready() == nil || s.Stats()[0].SaveError == "" {
+		t.Error("ready")
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := do(s, Save, "", ""); status != 200 || s.Ready() != nil ||
+		s.Stats()[0].SaveError != "" {
+		t.Errorf("%d %s, ready: %v", status, body, s.Ready())
+	}
+}
+
+// TestSynced: with SyncAlways a request is answered when the log is on the disk, and a model's file
+// never has what the log on the disk has not.
+func TestSynced(t *testing.T) {
+	defer func() { fsync = (*os.File).Sync }()
+	path, log := newModel(t, halfspace.Options{Learner: "pa"}), filepath.Join(t.TempDir(), "log")
+	var synced []int64 // lengths of the log
+	failing := error(nil)
+	fsync = func(f *os.File) error {
+		info, err := f.Stat()
+		if err != nil {
+			t.Error(err)
+		}
+		if m, err := halfspace.Load(path); err != nil || m.Presented() != 20 {
+			t.Errorf("the file was there before the log: %v", err)
+		}
+		synced = append(synced, info.Size())
+		return failing
+	}
+	length := func() int64 {
+		info, err := os.Stat(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	s := start(t, Options{Sync: SyncAlways, Models: []Model{{Name: "a", Path: path, Log: log}}})
+	for _, op := range []string{Learn, Save} {
+		if status, body := do(s, op, mediaJSON, `{"label":1,"0":1}`); status != 200 {
+			t.Fatal(body)
+		}
+		if n := length(); synced[len(synced)-1] != n {
+			t.Errorf("%s: %d bytes, on the disk %v", op, n, synced)
+		}
+	}
+	failing = errors.New("no disk")
+	fsync = func(*os.File) error { return failing }
+	if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 503 {
+		t.Errorf("answered before it was on the disk: %d %s", status, body)
+	}
+	if s.Ready() == nil {
+		t.Error("ready")
+	}
+}

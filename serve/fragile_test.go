@@ -1,0 +1,225 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// fragile is a perceptron that panics when it learns a value of 13, and whose state is no number
+// once it has learned one of 1e-30.
+type fragile[T learner.Float] struct {
+	learner.Learner[T]
+	spoilt bool
+}
+
+type fragileConfig struct{ learners.PerceptronConfig }
+
+func (*fragileConfig) Entry() learner.Entry {
+	return learner.Entry{Summary: "breaks", Config: func() learner.Config {
+		return &fragileConfig{learners.PerceptronConfig{Eta: 1}}
+	}, New32: newFragile(func(e learner.Entry) func(learner.Config, learner.Env) (
+		learner.Learner[float32], error) {
+		return e.New32
+	}), New64: newFragile(func(e learner.Entry) func(learner.Config, learner.Env) (
+		learner.Learner[float64], error) {
+		return e.New64
+	})}
+}
+
+func newFragile[T learner.Float](of func(learner.Entry) func(learner.Config, learner.Env) (
+	learner.Learner[T], error)) func(learner.Config, learner.Env) (learner.Learner[T], error) {
+	return func(c learner.Config, env learner.Env) (learner.Learner[T], error) {
+		e, err := learner.Lookup("perceptron")
+		if err != nil {
+			return nil, err
+		}
+		l, err := of(e)(&c.(*fragileConfig).PerceptronConfig, env)
+		return &fragile[T]{Learner: l}, err
+	}
+}
+
+func init() { learner.Register("fragile", (*fragileConfig)(nil)) }
+
+func (l *fragile[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if slices.Contains(b.Val, 13) {
+		panic("thirteen")
+	}
+	l.spoilt = l.spoilt || slices.Contains(b.Val, T(1e-30))
+	return l.Learner.Learn(b, rounds)
+}
+
+func (l *fragile[T]) State() learner.State {
+	s := l.Learner.State()
+	if l.spoilt {
+		s.Scalars["spoilt"] = math.NaN()
+	}
+	return s
+}
+
+// TestSpoilt: a request that panics, or leaves weights that are no numbers, ends the learning of
+// its model and of no other, and is answered with 503; all that was answered before can be learned
+// again. So it is where the process was killed over it.
+func TestSpoilt(t *testing.T) {
+	for name, bad := range map[string]string{"panic": `{"label":1,"0":13}`,
+		"not finite": `{"label":1,"0":1e-30}`} {
+		dir := t.TempDir()
+		path, log := newModel(t, halfspace.Options{Learner: "fragile"}), filepath.Join(dir, "log")
+		other := Model{Name: "b", Path: newModel(t, halfspace.Options{Learner: "pa"})}
+		o := Options{Models: []Model{{Name: "a", Path: path, Log: log}, other}}
+		s := start(t, o)
+		learn := func(s *Server, body string, want int) {
+			t.Helper()
+			if status, text := do(s, Learn, mediaJSON, body); status != want {
+				t.Errorf("%s: %d %s, want %d", name, status, text, want)
+			}
+		}
+		learn(s, `[{"label":1,"0":2},{"label":-1,"0":3}]`, 200)
+		before, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learn(s, bad, 503)
+		learn(s, `{"label":1,"0":1}`, 503)
+		after, err := os.ReadFile(log)
+		if err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s: the log has what was not answered (%v)", name, err)
+		}
+		if st := s.Stats(); st[0].Fault == "" || st[0].Learned != 2 || st[1].Fault != "" ||
+			s.Ready() == nil {
+			t.Errorf("%s: %+v, ready: %v", name, st, s.Ready())
+		}
+		if status, body := do(s, Predict, mediaJSON, `{"0":1}`); status != 200 {
+			t.Errorf("%s: predicted: %d %s", name, status, body)
+		}
+		if err := s.Close(context.Background()); err == nil {
+			t.Errorf("%s: closed without an error", name)
+		}
+		// A process that was killed over the request has it at the end of its log.
+		w, err := os.OpenFile(log, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := appendLog(w, log, int64(len(before)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &examples{ptr: []int{0, 1}, idx: []int32{0}, f32: []float32{13}, n: 1,
+			code: []int32{0}, labels: []string{"1"}}
+		if name != "panic" {
+			x.f32[0] = 1e-30
+		}
+		if err := j.frame(frameLearn, counted(22), x.encode(nil, 0, 1)); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		m, r, err := Replay(context.Background(), log, nil, 0)
+		if err != nil || m.Presented() != 22 || r.Torn == 0 {
+			t.Errorf("%s: replayed: %+v, %v", name, r, err)
+		}
+		s = start(t, o)
+		learn(s, `{"label":1,"0":1}`, 200)
+		if err := s.Close(context.Background()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		m, r, err = Replay(context.Background(), log, nil, 0)
+		if err != nil || m.Presented() != 23 || r.Torn != 0 {
+			t.Errorf("%s: replayed: %+v, %v", name, r, err)
+		}
+	}
+}
+
+// TestUntil: a log is learned up to an example, in the middle of a request or behind it; one that
+// has a request amid it which can't be learned says up to which.
+func TestUntil(t *testing.T) {
+	dir := t.TempDir()
+	path, log := newModel(t, halfspace.Options{Learner: "fragile"}), filepath.Join(dir, "log")
+	s := start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}})
+	for range 3 {
+		if status, body := do(s, Learn, mediaJSON, `[{"label":1,"0":2},{"label":-1,"0":3},`+
+			`{"label":1,"1":1}]`); status != 200 {
+			t.Fatal(body)
+		}
+	}
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for until := range uint64(31) {
+		m, r, err := Replay(context.Background(), log, nil, until)
+		want := uint64(29)
+		if until > 0 {
+			want = min(until, want)
+		}
+		switch {
+		case until > 0 && until < 20:
+			if !errors.Is(err, ErrModel) {
+				t.Errorf("until %d, of a log that begins at 20: %v", until, err)
+			}
+		case err != nil || m.Presented() != want || r.Learned != int64(want)-20:
+			t.Errorf("until %d: %+v, %v", until, r, err)
+		}
+	}
+	w, err := os.OpenFile(log, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &logWriter{f: w, path: log}
+	x := &examples{ptr: []int{0, 1}, idx: []int32{0}, f32: []float32{13}, n: 1,
+		code: []int32{0}, labels: []string{"1"}}
+	for _, n := range []uint64{29, 30} {
+		if err := j.frame(frameLearn, counted(n), x.encode(nil, 0, 1)); err != nil {
+			t.Fatal(err)
+		}
+		x.f32[0] = 1
+	}
+	w.Close()
+	if _, _, err := Replay(context.Background(), log, nil, 0); !errors.Is(err, ErrLog) ||
+		!strings.Contains(err.Error(), "--until 29") {
+		t.Errorf("a request that panics, amid a log: %v", err)
+	}
+	if m, _, err := Replay(context.Background(), log, nil, 29); err != nil || m.Presented() != 29 {
+		t.Errorf("up to it: %v", err)
+	}
+	if err := j.close(); err == nil {
+		t.Error("a log was closed twice")
+	}
+}
+
+// TestReplayCounts: a log whose requests stand at other numbers than the model has is damaged.
+func TestReplayCounts(t *testing.T) {
+	_, text, read := shortLog(t)
+	dir := t.TempDir()
+	log := filepath.Join(dir, "log")
+	if err := os.WriteFile(log, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(log, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &logWriter{f: w, path: log}
+	x := &examples{ptr: []int{0, 1}, idx: []int32{0}, f32: []float32{1}, n: 1,
+		code: []int32{0}, labels: []string{"1"}}
+	if err := j.frame(frameLearn, counted(25), x.encode(nil, 0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	bad, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(bad); !errors.Is(err, ErrLog) {
+		t.Errorf("25 examples before, of 26: %v", err)
+	}
+}
