@@ -25,6 +25,7 @@ type labeler struct {
 	sign     []int8             // of each label of set
 	told     format.LabelIndex  // the labels of set that are not the same class, as they came first
 	first    []int32            // of each of told: its number in set
+	came     []bool             // of each of known: whether it is in told
 	known    *format.LabelIndex // those that are fixed: closed, or the two, or pos; nil: none
 	pos, neg *format.Label      // fixed ones; neg nil with pos: all others
 	// guess is that of pos and neg which was not met yet, and stands for any label on that side of
@@ -154,7 +155,15 @@ func (l *labeler) open(x format.Label) (int32, error) {
 func (l *labeler) add(x format.Label, sign int8, class int32) int32 {
 	i := l.set.Add(x)
 	l.sign, l.class = append(l.sign, sign), append(l.class, class)
-	if !x.Missing && l.told.Find(x) < 0 {
+	again := x.Missing
+	if k := l.known.Find(x); k >= 0 {
+		l.came = append(l.came, make([]bool, len(l.known.List)-len(l.came))...)
+		again = l.came[k]
+		l.came[k], x.Word = true, true // told has others by their value only
+	} else {
+		again = again || l.told.Find(x) >= 0
+	}
+	if !again {
 		l.told.Add(x)
 		l.first = append(l.first, i)
 	}

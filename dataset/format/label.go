@@ -360,9 +360,9 @@ func (x *LabelIndex) Add(l Label) {
 	}
 }
 
-// Find returns the number of the label that l is, -1 if it is none of them.
+// Find returns the number of the label that l is, -1 if it is none of them, as of a nil index.
 func (x *LabelIndex) Find(l Label) int {
-	if l.Missing {
+	if x == nil || l.Missing {
 		return -1
 	}
 	if i, ok := x.texts[l.Text]; ok {
