@@ -48,10 +48,10 @@ func (m *Model) grows() bool {
 // become a class.
 func (h *hypothesis) Knows(label string) (known bool, err error) {
 	if h.check(); h.many {
-		class, err := h.classOf(label)
+		class, err := h.classOf(label, false)
 		return err == nil && class < len(h.prep.Classes), err
 	}
-	_, err = h.sign(label)
+	_, err = h.sign(label, false)
 	return err == nil, err
 }
 

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -163,9 +162,7 @@ func New(o Options, features ...string) (*Model, error) {
 	case config.Traits().Classes:
 		p.Labels, p.Classes = model.Labels{}, slices.Clone(o.Classes)
 		for i, name := range o.Classes {
-			if name == "" || slices.ContainsFunc(o.Classes[:i], func(other string) bool {
-				return sameLabel(name, other)
-			}) {
+			if name == "" || slices.Contains(o.Classes[:i], name) {
 				return nil, fmt.Errorf("halfspace: class %q: want labels, each of them once: %w",
 					name, ErrLabel)
 			}
@@ -357,9 +354,9 @@ func (m *Model) Snapshot() *Snapshot {
 func (m *Model) LearnOne(r *Row, label string) (score float64, err error) {
 	y, class := 1.0, -1
 	if m.many {
-		class, err = m.classOf(label)
+		class, err = m.classOf(label, false)
 	} else {
-		y, err = m.sign(label)
+		y, err = m.sign(label, false)
 	}
 	if err == nil {
 		err = r.check(m.hypothesis)
@@ -460,13 +457,12 @@ func (h *hypothesis) Classes() []string {
 	return slices.Clone(h.prep.Classes)
 }
 
-// classOf returns the number of a class; that of the next one for a label that is new.
-func (h *hypothesis) classOf(label string) (int, error) {
+// classOf returns the number of a class; that of the next one for a label that is new. text: the
+// label is one where it comes from, see Rows.Texts.
+func (h *hypothesis) classOf(label string, text bool) (int, error) {
 	h.check()
 	p := h.prep
-	if i := slices.IndexFunc(p.Classes, func(name string) bool {
-		return sameLabel(name, label)
-	}); i >= 0 {
+	if i := format.FindLabel(p.Classes, label, text); i >= 0 {
 		return i, nil
 	}
 	if h.closed || label == "" {
@@ -487,28 +483,22 @@ func (h *hypothesis) Labels() (negative, positive string) {
 	return l.Negative, l.Positive
 }
 
-// sign returns the number of a label.
-func (h *hypothesis) sign(label string) (float64, error) {
+// sign returns the number of a label; text as classOf has it.
+func (h *hypothesis) sign(label string, text bool) (float64, error) {
 	h.check()
 	l := h.prep.Labels.OrDefault()
-	switch {
-	case sameLabel(label, l.Positive):
+	names := []string{l.Positive, l.Negative}
+	if l.Negative == "" {
+		names = names[:1]
+	}
+	switch i := format.FindLabel(names, label, text); {
+	case i == 0:
 		return 1, nil
-	case l.Negative == "" || sameLabel(label, l.Negative):
+	case i == 1 || l.Negative == "":
 		return -1, nil
 	}
 	return 0, fmt.Errorf("halfspace: label is %q, want %q or %q: %w", label, l.Negative, l.Positive,
 		ErrLabel)
-}
-
-// sameLabel reports whether two labels are one: numbers count by their value.
-func sameLabel(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, errX := strconv.ParseFloat(a, 64)
-	y, errY := strconv.ParseFloat(b, 64)
-	return errX == nil && errY == nil && x == y
 }
 
 // Score returns f(x): its sign is the label's, and larger scores are more certain. It has no unit.
@@ -672,18 +662,18 @@ func (h *hypothesis) Predict(ctx context.Context, files ...string) iter.Seq2[Pre
 	}
 }
 
-// Test predicts the rows of files and counts the errors among those that have a label which the
-// model knows. NaN is an error.
+// Test predicts the rows of files and counts the errors among those that have a label. One that the
+// model doesn't know is an error, and so is a score that is NaN.
 func (h *hypothesis) Test(ctx context.Context, files ...string) (examples, errors int64,
 	err error) {
 	reading := h.reading()
 	err = h.score.each(ctx, reading, files, func(row *said) bool {
-		if !row.labelled {
+		if !row.labelled && !row.foreign {
 			return true
 		}
 		f := row.outputs
-		right := h.many && learner.Predicted(f) == row.class
-		if !h.many {
+		right := row.labelled && h.many && learner.Predicted(f) == row.class
+		if row.labelled && !h.many {
 			right = f[0] >= h.from && row.y > 0 || f[0] < h.from && row.y < 0
 		}
 		if examples++; !right {

@@ -38,6 +38,7 @@ type said struct {
 	outputs  []float64 // one, or one a class
 	proba    []float64 // likewise; nil: none
 	labelled bool      // the rest is known
+	foreign  bool      // the row has a label that the model does not know
 	y        float64   // -1 or +1; of classes +1
 	class    int       // of classes its number
 }
@@ -213,6 +214,7 @@ func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
 				}
 				for i := 0; i < b.Len() && !ended; i++ {
 					x := said{outputs: f[i*k:][:k], labelled: stream.Labelled(row),
+						foreign: stream.Foreign(row),
 						y: float64(b.Y[i])}
 					if s.prob != nil {
 						x.proba = proba[i*k:][:k]

@@ -44,6 +44,11 @@ type Rows struct {
 	// learn, and not looked at else.
 	Labels []int32
 	Names  []string
+	// Texts says that Names are texts where they come from, as "1" and "1.0" are that a program has
+	// as strings: no two of them are the same label, and none is a label of the model that is not
+	// that text. Else they are labels as a file has them, of which plain numerals are the same if
+	// their value is.
+	Texts bool
 
 	// Weights are of 0 or more, one a row; nil: all are 1. Only learners that take some learn with
 	// them: see learner.ErrWeights.
@@ -115,7 +120,7 @@ func (m *Model) learnBatch(ctx context.Context, rows *Rows, lo, hi int, known []
 			return 0, fmt.Errorf("halfspace: row %d has no label: %w", i, ErrRows)
 		}
 		if known[k] == 0 {
-			if known[k], err = m.numberOf(rows.Names[k]); err != nil {
+			if known[k], err = m.numberOf(rows.Names[k], rows.Texts); err != nil {
 				return 0, fmt.Errorf("row %d: %w", i, err)
 			}
 		}
@@ -137,12 +142,12 @@ func (m *Model) learnBatch(ctx context.Context, rows *Rows, lo, hi int, known []
 
 // numberOf returns -1 or +1 of a label of two; else the number of its class, from 1, which is made
 // if it is new.
-func (m *Model) numberOf(label string) (int32, error) {
+func (m *Model) numberOf(label string, text bool) (int32, error) {
 	if !m.many {
-		y, err := m.sign(label)
+		y, err := m.sign(label, text)
 		return int32(y), err
 	}
-	class, err := m.classOf(label)
+	class, err := m.classOf(label, text)
 	if p := &m.file.Prep; err == nil && class == len(p.Classes) {
 		p.Classes = append(p.Classes[:class:class], label) // snapshots have the others
 	}
@@ -268,7 +273,8 @@ func (b *batches[T]) Next() (*dataset.Batch[T], error) {
 		return nil, io.EOF
 	}
 	b.given = true
-	next := &dataset.Batch[T]{F32: r.F32, F64: r.F64, Labels: r.Names, Codes: r.Labels}
+	next := &dataset.Batch[T]{F32: r.F32, F64: r.F64, Labels: r.Names, Codes: r.Labels,
+		Texts: r.Texts}
 	x := &next.Block
 	if x.Dim = r.Dim; r.Ptr == nil {
 		x.Stride = r.stride()

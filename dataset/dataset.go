@@ -269,6 +269,8 @@ type Info struct {
 	Labels LabelMap // zero until decided
 	Seen   []string // the labels met, in order of first occurrence; of many only some
 	Rest   []string // labels met that are -1 in one against the rest; of many only some
+	// ForeignLabels are labels met of rows that Foreign counts; of many only some.
+	ForeignLabels []string
 	// Classes are the texts of all classes so far, by number; nil where there are two labels, which
 	// Labels has.
 	Classes []string
@@ -276,6 +278,7 @@ type Info struct {
 	Rows       int // good rows
 	BadRows    int // rows skipped
 	Unlabelled int // rows without a known label (LabelsOptional)
+	Foreign    int // rows with a label that is none of Options.Labels or Classes
 	Positives  int // rows labelled +1
 
 	Dim         int   // features, the bias included
@@ -480,13 +483,12 @@ func (c *config) setLabels() error {
 		return badOption("classes", strings.Join(c.Classes, ","),
 			"none beside the label that is +1")
 	}
-	met := map[string]bool{}
+	met := map[string]bool{} // "1" and "1.0" are two where the data have texts
 	for _, name := range c.Classes {
-		key := classKey(format.MakeLabel(name))
-		if met[key] {
+		if met[name] {
 			return badOption("classes", name, "each label once")
 		}
-		met[key] = true
+		met[name] = true
 	}
 	if c.LabelsLater && (c.IDCol == "" || c.LabelsOptional) {
 		return fmt.Errorf("labels may come later only where rows have ids, and are wanted: %w",

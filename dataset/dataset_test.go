@@ -59,7 +59,7 @@ func TestRules(t *testing.T) {
 		want       string
 	}{
 		{"plain", "+1 1:0.5 3:2\n-1 2:1\n", Options{}, "+1 0:0.5 2:2|-1 1:1|"},
-		{"spellings of labels", "1.0 1:1\n-1.0 1:2\n+1 1:3\n-1 1:4\n1e0 1:5\n", Options{},
+		{"spellings of labels", "1.0 1:1\n-1.0 1:2\n+1 1:3\n-1 1:4\n1e+00 1:5\n", Options{},
 			"+1 0:1|-1 0:2|+1 0:3|-1 0:4|+1 0:5|"},
 		{"0 and 1", "0 1:1\n1 1:2\n-0 1:3\n", Options{}, "-1 0:1|+1 0:2|-1 0:3|"},
 		{"the larger label is +1, whichever comes first", "7 1:1\n3 1:1\n", Options{},

@@ -15,17 +15,23 @@ import (
 const (
 	undecided  int8 = 0
 	unlabelled int8 = 2 // +1, but not counted as a label
+	foreign    int8 = 3 // likewise, and a label that is none of those there are
+	fresh      int8 = 4 // a label that is none of those there are, and becomes a class
 )
 
 // labeler decides which label is +1.
 type labeler struct {
-	set      format.LabelSet
-	sign     []int8        // of each label of set
-	pos, neg *format.Label // fixed ones; neg nil with pos: all others
+	set      format.LabelSet    // labels as they were written
+	sign     []int8             // of each label of set
+	told     format.LabelIndex  // the labels of set that are not the same class, as they came first
+	first    []int32            // of each of told: its number in set
+	came     []bool             // of each of known: whether it is in told
+	known    *format.LabelIndex // those that are fixed: closed, or the two, or pos; nil: none
+	pos, neg *format.Label      // fixed ones; neg nil with pos: all others
 	// guess is that of pos and neg which was not met yet, and stands for any label on that side of
 	// the other; nil if both were
 	guess    *format.Label
-	foreign  int32 // number of the last label, of those distinguished, that is neither
+	other    int32 // number of the last label, of those distinguished, that is neither
 	rest     bool  // pos against the rest
 	fixed    bool  // pos and neg are a model's
 	optional bool
@@ -40,7 +46,8 @@ type labeler struct {
 	classes bool    // there are more than two, or Options.Classes: signs mean nothing
 	class   []int32 // of each label of set: its class's number; -1: none
 	names   []string
-	closed  map[string]int32 // Options.Classes, by the text and, of numbers, by the value's
+	closed  bool // Options.Classes, of which there are given; known has names
+	given   int
 }
 
 // MaxClasses is the largest number of classes: far more than a learner for each has room, and few
@@ -58,10 +65,7 @@ func newLabeler(c *config, atOnce bool) *labeler {
 	switch {
 	case c.Classes != nil: // even if it is empty
 		l.classes, l.decided, l.fixed, l.names = true, true, true, c.Classes
-		l.closed = map[string]int32{}
-		for i, name := range c.Classes {
-			l.closed[classKey(format.MakeLabel(name))] = int32(i)
-		}
+		l.closed, l.given, l.known = true, len(c.Classes), format.IndexLabels(c.Classes)
 	case c.Labels != nil:
 		p := format.MakeLabel(c.Labels.Positive)
 		l.pos, l.fixed, l.decided, l.rest = &p, true, true, c.Labels.Negative == ""
@@ -72,20 +76,35 @@ func newLabeler(c *config, atOnce bool) *labeler {
 	case c.positive != nil:
 		l.pos, l.decided, l.rest = c.positive, true, true
 	}
+	for _, fixed := range []*format.Label{l.pos, l.neg} {
+		if fixed != nil {
+			if l.known == nil {
+				l.known = &format.LabelIndex{}
+			}
+			l.known.Add(*fixed)
+		}
+	}
 	return l
 }
 
 // id takes a label that occurs and returns its number. An error is the text of what is wrong.
 func (l *labeler) id(x format.Label) (int32, error) {
-	if i, ok := l.set.Find(x); ok {
+	if x.Missing && l.set.None >= 0 {
+		return l.set.None, nil
+	}
+	if i, ok := l.set.Find([]byte(x.Text), x.Word); ok && !x.Missing {
 		return i, nil
 	}
 	switch {
 	case x.Missing && l.later:
-		l.add(x, unlabelled)
-		return int32(len(l.sign)) - 1, nil
-	case l.closed != nil:
+		return l.add(x, unlabelled, -1), nil
+	case l.closed:
 		return l.ofClosed(x)
+	case l.known == nil:
+		if k := l.told.Find(x); k >= 0 { // written another way
+			i := l.first[k]
+			return l.add(x, l.sign[i], l.class[i]), nil
+		}
 	}
 	return l.open(x)
 }
@@ -93,7 +112,7 @@ func (l *labeler) id(x format.Label) (int32, error) {
 // open is id of a label that was not met before, where any may come.
 func (l *labeler) open(x format.Label) (int32, error) {
 	// a name of a class, which a model keeps
-	if !l.fixed && (!l.rest || x.Equal(*l.pos)) {
+	if !l.fixed && (!l.rest || l.known.Find(x) == 0) {
 		if err := format.Encoded("the label", x.Text); err != nil {
 			return 0, err
 		}
@@ -105,7 +124,7 @@ func (l *labeler) open(x format.Label) (int32, error) {
 	if l.decided && !l.classes {
 		if s = l.signOf(x); s == undecided {
 			// no whole number: a feature, taken for the label
-			if !l.many || l.two || x.Numeric && x.Num != math.Trunc(x.Num) {
+			if !l.many || l.two || x.Numeric && !x.Word && x.Num != math.Trunc(x.Num) {
 				l.third = l.many && l.two
 				return 0, l.unknown(x)
 			}
@@ -113,67 +132,72 @@ func (l *labeler) open(x format.Label) (int32, error) {
 		}
 	}
 	if l.decided && !l.classes {
-		if !x.Missing && !x.Equal(*l.pos) && (l.rest || s == unlabelled) {
-			if len(l.set.List) > format.SomeLabels {
-				return l.foreign, nil
+		if !x.Missing && (l.rest && s < 0 || s == foreign) {
+			if len(l.told.List) > format.SomeLabels && l.told.Find(x) < 0 {
+				return l.other, nil
 			}
-			l.foreign = int32(len(l.set.List))
+			l.other = int32(len(l.set.List))
 		}
 	}
 	if len(l.names) == unnamedClasses {
 		return 0, fmt.Errorf("more than %d labels, of which %q is one: is it the labels' column? "+
 			"If so, name the classes by Options.Classes", unnamedClasses, x.Text)
 	}
-	l.add(x, s)
-	return int32(len(l.sign)) - 1, nil
-}
-
-// add takes a label that is not in the set.
-func (l *labeler) add(x format.Label, sign int8) {
-	l.sign = append(l.sign, sign)
-	l.set.Add(x)
 	class := int32(-1)
 	if l.many && !x.Missing {
 		class = int32(len(l.names))
 		l.names = append(l.names, x.Text)
 	}
-	l.class = append(l.class, class)
+	return l.add(x, s, class), nil
 }
 
-// classKey is equal for labels that are equal.
-func classKey(x format.Label) string {
-	if x.Numeric {
-		return "#" + strconv.FormatFloat(x.Num, 'g', -1, 64)
+// add takes a label that is not in the set, and returns its number.
+func (l *labeler) add(x format.Label, sign int8, class int32) int32 {
+	i := l.set.Add(x)
+	l.sign, l.class = append(l.sign, sign), append(l.class, class)
+	again := x.Missing
+	if k := l.known.Find(x); k >= 0 {
+		l.came = append(l.came, make([]bool, len(l.known.List)-len(l.came))...)
+		again = l.came[k]
+		l.came[k], x.Word = true, true // told has others by their value only
+	} else {
+		again = again || l.told.Find(x) >= 0
 	}
-	return "=" + x.Text
+	if !again {
+		l.told.Add(x)
+		l.first = append(l.first, i)
+	}
+	return i
 }
 
 // ofClosed is id where all classes are named.
 func (l *labeler) ofClosed(x format.Label) (int32, error) {
-	class, known := l.closed[classKey(x)]
-	known = known && !x.Missing
-	sign := int8(1)
-	if !known && l.many && !x.Missing && len(l.names) < MaxClasses {
+	class, sign := int32(l.known.Find(x)), int8(1)
+	if int(class) >= l.given {
+		sign = fresh
+	}
+	if class < 0 && l.many && !x.Missing && len(l.names) < MaxClasses {
 		if err := format.Encoded("the label", x.Text); err != nil {
 			return 0, err
 		}
-		class, known = int32(len(l.names)), true
-		l.closed[classKey(x)] = class
+		class, sign = int32(len(l.names)), fresh
+		l.known.Add(x)
 		l.names = append(l.names[:class:class], x.Text)
 	}
-	if !known {
+	if class < 0 {
 		if !l.optional {
 			return 0, fmt.Errorf("expected a label of the classes (%s), found %q",
 				listed(l.names), x.Text)
 		}
-		if sign, class = unlabelled, -1; len(l.set.List) > len(l.names)+format.SomeLabels {
-			return l.foreign, nil
+		if sign = unlabelled; !x.Missing {
+			sign = foreign
+			if len(l.told.List) > len(l.names)+format.SomeLabels && l.told.Find(x) < 0 {
+				return l.other, nil
+			}
+			l.other = int32(len(l.set.List))
 		}
-		l.foreign = int32(len(l.set.List))
 	}
-	l.sign = append(l.sign, sign)
-	l.class = append(l.class, class)
-	return l.set.Add(x), nil
+	return l.add(x, sign, class), nil
 }
 
 // classOf returns the number of the class of a label, 0 if it has none.
@@ -186,23 +210,26 @@ func (l *labeler) decide(x format.Label) error {
 	case l.guess != nil:
 		return l.correct(x)
 	case l.decided:
-	case l.one() >= 0:
-		i := l.one()
-		a, b := l.set.List[i], x
+	case len(l.told.List) > 0:
+		a, b := l.told.List[0], x
 		if b.Less(a) {
 			a, b = b, a
 		}
 		l.neg, l.pos, l.decided = &a, &b, true
-		l.sign[i] = l.signOf(l.set.List[i])
+		l.signFirst()
 	case l.atOnce && meansItself(x):
 		l.suppose(x)
 	}
 	return nil
 }
 
-// one returns the number of the first label that was met, -1 where none was.
-func (l *labeler) one() int {
-	return slices.IndexFunc(l.set.List, func(x format.Label) bool { return !x.Missing })
+// signFirst gives the one label that was met its sign, however it was written.
+func (l *labeler) signFirst() {
+	for i, x := range l.set.List {
+		if !x.Missing {
+			l.sign[i] = l.signOf(l.told.List[0])
+		}
+	}
 }
 
 // meansItself reports whether a label alone says which class it is: a plain 1 doesn't, which is -1
@@ -213,7 +240,7 @@ func meansItself(x format.Label) bool {
 
 // correct puts x in the place of the label that was guessed. It must lie on that side.
 func (l *labeler) correct(x format.Label) error {
-	switch met := l.set.List[l.one()]; {
+	switch met := l.told.List[0]; {
 	case l.guess == l.neg && x.Less(met):
 		l.neg = &x
 	case l.guess == l.pos && met.Less(x):
@@ -223,7 +250,7 @@ func (l *labeler) correct(x format.Label) error {
 	default:
 		l.third = l.many
 		return fmt.Errorf("label %q after %q, which was taken for %+d, as -1, 0 and +1 are: "+
-			"choose the one that is +1 by Options.Positive", x.Text, met.Text, l.sign[l.one()])
+			"choose the one that is +1 by Options.Positive", x.Text, met.Text, l.sign[l.first[0]])
 	}
 	l.guess = nil
 	return nil
@@ -248,12 +275,23 @@ func (l *labeler) signOf(x format.Label) int8 {
 		return 1
 	case x.Missing:
 		return unlabelled
+	case l.known != nil: // pos, and neg
+		switch l.known.Find(x) {
+		case 0:
+			return 1
+		case 1:
+			return -1
+		}
 	case x.Equal(*l.pos):
 		return 1
-	case l.rest || x.Equal(*l.neg):
+	case x.Equal(*l.neg):
+		return -1
+	}
+	switch {
+	case l.rest:
 		return -1
 	case l.optional:
-		return unlabelled
+		return foreign
 	}
 	return undecided
 }
@@ -279,23 +317,32 @@ func (l *labeler) suppose(x format.Label) bool {
 
 // alone decides when one label is all there was.
 func (l *labeler) alone() error {
-	i := l.one()
-	if i < 0 {
+	if len(l.told.List) == 0 {
 		return errors.New("no row has a label")
 	}
-	x := l.set.List[i]
+	x := l.told.List[0]
 	if !l.suppose(x) {
 		return fmt.Errorf("all rows have the label %q: say by Options.Positive which label is +1",
 			x.Text)
 	}
-	l.sign[i] = l.signOf(x)
+	l.signFirst()
 	return nil
 }
 
 // others returns the labels met that are not +1, where one label stands against the rest.
 func (l *labeler) others() (s []string) {
-	for _, x := range l.set.List {
-		if l.rest && !x.Missing && !x.Equal(*l.pos) {
+	for k, x := range l.told.List {
+		if l.rest && l.sign[l.first[k]] < 0 {
+			s = append(s, x.Text)
+		}
+	}
+	return s
+}
+
+// strangers returns the labels met that are none of those there are.
+func (l *labeler) strangers() (s []string) {
+	for k, x := range l.told.List {
+		if l.sign[l.first[k]] >= foreign {
 			s = append(s, x.Text)
 		}
 	}
@@ -311,23 +358,18 @@ func (l *labeler) labelMap() LabelMap {
 	if l.neg != nil {
 		m.Negative = l.neg.Text
 	}
-	if i, ok := l.set.Find(*l.pos); ok && l.rest && !l.fixed {
+	if i := l.positive(); i >= 0 && l.rest && !l.fixed {
 		// as in the data: the option may spell the number another way
 		m.Positive = l.set.List[i].Text
 	}
 	return m
 }
 
+// positive returns the number of the first label that is +1, -1 if none was met.
+func (l *labeler) positive() int { return slices.Index(l.sign, 1) }
+
 // met lists the labels met, up to ten.
-func (l *labeler) met() string {
-	var s []string
-	for _, x := range l.set.List {
-		if !x.Missing || !l.later {
-			s = append(s, x.Text)
-		}
-	}
-	return listed(s)
-}
+func (l *labeler) met() string { return listed(l.seen()) }
 
 // listed lists texts, up to ten.
 func listed(texts []string) string {
@@ -347,11 +389,9 @@ func listed(texts []string) string {
 
 // seen returns the texts of the labels met.
 func (l *labeler) seen() []string {
-	s := make([]string, 0, len(l.set.List))
-	for _, x := range l.set.List {
-		if !x.Missing {
-			s = append(s, x.Text)
-		}
+	s := make([]string, len(l.told.List))
+	for i, x := range l.told.List {
+		s[i] = x.Text
 	}
-	return slices.Clip(s)
+	return s
 }

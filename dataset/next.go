@@ -130,12 +130,14 @@ func (s *Stream[T]) count() {
 	s.pos = hi
 	in := &s.info
 	in.Rows += hi - lo
-	var signs [4]int // examples of each sign; a branch on labels would often be mispredicted
+	var signs [8]int // examples of each sign; a branch on labels would often be mispredicted
 	for _, code := range r.Code[lo:hi] {
-		signs[(s.lab.sign[code]+1)&3]++
+		signs[(s.lab.sign[code]+1)&7]++
 	}
-	in.Unlabelled += signs[unlabelled+1]
-	in.Positives += hi - lo - signs[unlabelled+1] - signs[-1+1]
+	in.Foreign += signs[foreign+1] + signs[fresh+1]
+	none := signs[unlabelled+1] + signs[foreign+1]
+	in.Unlabelled += none
+	in.Positives += hi - lo - none - signs[-1+1]
 	if r.Dense() {
 		in.Dim = r.Dim
 		in.NonZeros += int64(hi-lo) * int64(r.Dim)
@@ -156,7 +158,7 @@ func (s *Stream[T]) count() {
 func (s *Stream[T]) Info() Info {
 	in := s.info
 	in.Labels, in.Seen = s.lab.labelMap(), s.lab.seen()
-	in.Rest = s.lab.others()
+	in.Rest, in.ForeignLabels = s.lab.others(), s.lab.strangers()
 	if s.lab.classes {
 		in.Classes = slices.Clone(s.lab.names)
 	}
@@ -222,7 +224,7 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 			return false
 		case <-silent:
 			s.warned = true
-			label := s.lab.set.List[s.lab.one()].Text
+			label := s.lab.told.List[0].Text
 			s.cfg.OnWarn(fmt.Sprintf("%d rows, all labelled %q, wait for a second label: "+
 				"set Options.Positive to %s to begin at once", s.heldRows, label, label))
 			return true
@@ -402,7 +404,7 @@ func (s *Stream[T]) labelError(c *chunk[T], w format.Place, err error) *RowError
 	e := &RowError{File: c.File, Good: s.good + int64(w.Row), What: err.Error(), Err: ErrLabels}
 	if s.lab.third {
 		e.Err = ErrThird
-	} else if s.lab.closed != nil {
+	} else if s.lab.closed {
 		e.Err = ErrClosed
 	}
 	if place := s.p.Format.Place; place != nil {
@@ -443,7 +445,7 @@ func (s *Stream[T]) hold(r *rows[T]) {
 		s.release(r)
 		s.recycle(r)
 		return
-	case !s.lab.decided && s.lab.later && s.heldRows == 0 && s.lab.one() < 0:
+	case !s.lab.decided && s.lab.later && s.heldRows == 0 && len(s.lab.told.List) == 0:
 		s.sign(r) // none has a label yet
 		s.ready = append(s.ready, r)
 		return
@@ -562,7 +564,7 @@ func (s *Stream[T]) finish() error {
 		s.decided()
 	}
 	if s.cfg.positive != nil && !s.lab.fixed && !s.piece {
-		if _, ok := s.lab.set.Find(*s.lab.pos); !ok {
+		if s.lab.positive() < 0 {
 			return place(fmt.Errorf("no row has the label %q of Options.Positive; "+
 				"the labels are %s",
 				s.lab.pos.Text, s.lab.met()))
@@ -575,7 +577,16 @@ func (s *Stream[T]) finish() error {
 // for rows that Options.LabelsOptional let pass with none, or with one that Options.Labels doesn't
 // know.
 func (s *Stream[T]) Labelled(i int) bool {
-	return s.lab.sign[s.cur.Code[s.pos-s.view.Len()+i]] != unlabelled
+	x := s.signOf(i)
+	return x != unlabelled && x != foreign
+}
+
+// Foreign reports whether example i of the block that Next returned last has a label, and one that
+// Options.Labels or Classes doesn't know: a prediction of it is wrong, whatever it says.
+func (s *Stream[T]) Foreign(i int) bool { return s.signOf(i) == foreign }
+
+func (s *Stream[T]) signOf(i int) int8 {
+	return s.lab.sign[s.cur.Code[s.pos-s.view.Len()+i]]
 }
 
 // ID returns the id of example i of the block that Next returned last, "" if it has none, and

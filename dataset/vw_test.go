@@ -68,7 +68,7 @@ func TestBrokenVW(t *testing.T) {
 		{"no label", good + "|f a\n", Options{}, `in:2:1: the label is missing (a word right before | is a tag) in "|f a"`, ErrBadRow},
 		{"a tag for a label", good + "1|f a\n", Options{}, `in:2:1: the label is missing (a word right before | is a tag) in "1|f a"`, ErrBadRow},
 		{"no label of one", good + "1:2:3 |f a\n", Options{}, `in:2:1: expected a label (a number or a word), found "1:2:3" in "1:2:3 |f a"`, ErrBadRow},
-		{"label nan", good + "nan |f a\n", Options{}, `in:2:1: expected a label (a number or a word), found "nan" in "nan |f a"`, ErrBadRow},
+		{"label nan", good + "nan |f a\n", Options{}, `in:2:1: the label is missing: "nan" stands for that, unless Options.Classes names it in "nan |f a"`, ErrBadRow},
 		{"no bar", good + "1 2\n", Options{}, `in:2:4: expected | and features in "1 2"`, ErrBadRow},
 		{"importance no number", good + "1 x |f a\n", Options{}, `in:2:3: expected a number, the importance, found "x" in "1 x |f a"`, ErrBadRow},
 		{"importance negative", good + "1 -2 |f a\n", Options{}, `in:2:3: expected a weight, a finite number of 0 or more, found -2 in "1 -2 |f a"`, ErrBadRow},

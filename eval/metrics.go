@@ -9,7 +9,7 @@ import (
 
 // Outcome is one prediction beside the class that came.
 type Outcome struct {
-	Class     int32 // that came; of two classes 0 is label -1, 1 is label +1
+	Class     int32 // that came; of two 0 is label -1, 1 is label +1; -1: none of the classes
 	Predicted int32 // -1: none, which is an error
 	Proba     bool  // whether the four below are there
 	Hit       bool  // Sure was of the class that came: of +1, or of the most probable
@@ -157,7 +157,8 @@ func (m *Metrics) Reset() {
 		scores: m.scores, each: m.each}
 }
 
-// Add tallies an outcome.
+// Add tallies an outcome. One of none of the classes is an error, and a wrong prediction of the
+// class that was predicted; the confusion matrix and the scores of two classes leave it out.
 func (m *Metrics) Add(o *Outcome) {
 	if last := int(max(o.Class, o.Predicted)); last >= len(m.classes) {
 		m.grow(last + 1)
@@ -171,18 +172,20 @@ func (m *Metrics) Add(o *Outcome) {
 	w := o.Weight * m.unit
 	m.examples++
 	m.sum += w
-	m.classes[o.Class].came += w
+	if o.Class >= 0 {
+		m.classes[o.Class].came += w
+	}
 	if o.Predicted >= 0 {
 		m.classes[o.Predicted].predicted += w
 		if o.Predicted == o.Class {
 			m.classes[o.Class].right += w
 			m.right += w
 		}
-		if m.cells != nil {
+		if m.cells != nil && o.Class >= 0 {
 			m.cells[int(o.Class)*m.stride+int(o.Predicted)] += w
 		}
 	}
-	if m.scores != nil {
+	if m.scores != nil && o.Class >= 0 {
 		b := &m.lost
 		if f := o.Score; f == f {
 			b = &m.scores[scoreBinOf(f)]

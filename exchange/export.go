@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 )
@@ -78,12 +79,15 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // wholeLabels returns labels that are whole numbers, as LIBLINEAR and LIBSVM have them: the model's
 // own, or else -1 and 1 for two and numbers from 0 for more, with a note.
 func (f *Form) wholeLabels() (labels []int32, notes []string) {
-	for _, name := range f.Classes {
-		v, err := strconv.ParseFloat(name, 64)
-		if err != nil || v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
-			return f.numbered()
+	numbers, ok := format.WholeLabels(f.Classes)
+	for _, n := range numbers {
+		if n < -math.MaxInt32 || n > math.MaxInt32 {
+			ok = false
 		}
-		labels = append(labels, int32(v))
+		labels = append(labels, int32(n))
+	}
+	if !ok {
+		return f.numbered()
 	}
 	return labels, nil
 }

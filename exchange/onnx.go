@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 )
@@ -155,21 +155,9 @@ func (g *graph) classes() []string {
 	return c
 }
 
-// whole returns the labels as numbers, if all are whole ones.
-func whole(labels []string) (numbers []int64, ok bool) {
-	for _, label := range labels {
-		v, err := strconv.ParseFloat(label, 64)
-		if err != nil || v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-			return nil, false
-		}
-		numbers = append(numbers, int64(v))
-	}
-	return numbers, true
-}
-
 // labels is the attribute of a classifier's labels.
 func labels(names []string) attribute {
-	if numbers, ok := whole(names); ok {
+	if numbers, ok := format.WholeLabels(names); ok {
 		return intsAttribute("classlabels_ints", numbers...)
 	}
 	return textsAttribute("classlabels_strings", names)
@@ -342,7 +330,7 @@ func (g *graph) classProbabilities() {
 // names is a tensor of labels.
 func (g *graph) names(name string, classes []string) []byte {
 	shape := []int64{int64(len(classes))}
-	numbers, ok := whole(classes)
+	numbers, ok := format.WholeLabels(classes)
 	if !ok {
 		b := tensor(name, elemString, shape)
 		for _, label := range classes {
@@ -369,7 +357,7 @@ func (g *graph) model() ([]byte, error) {
 		b = message(b, 5, t)
 	}
 	kind := int64(elemString)
-	if _, ok := whole(g.classes()); ok {
+	if _, ok := format.WholeLabels(g.classes()); ok {
 		kind = elemInt64
 	}
 	b = message(b, 11, value("x", elemFloat, int64(g.f.Dim)))

@@ -57,7 +57,7 @@ func TestPrepRefused(t *testing.T) {
 		{`"dim":2`, `"dim":2,"hash_bits":29`, "names"},
 		{`"dim":2`, `"dim":2,"hash_bits":3,"names":["a"]`, "names"},
 		{`"dim":2`, `"dim":2,"interactions":["abc"]`, "interactions"},
-		{`"negative":"no","positive":"yes"`, `"negative":"+1","positive":"1.0"`, "labels"},
+		{`"negative":"no","positive":"yes"`, `"negative":"+1","positive":"+1"`, "labels"},
 		{`"positive":"yes"`, `"positive":""`, "labels"},
 	} {
 		bad := strings.Replace(good, c.from, c.to, 1)

@@ -137,7 +137,7 @@ func (p *Prep) check() error {
 		return err
 	}
 	if p.Rest != "" && (p.Labels.Negative != "" || p.Labels.Positive == "" ||
-		!utf8.ValidString(p.Rest) || sameLabel(p.Rest, p.Labels.Positive)) {
+		!utf8.ValidString(p.Rest) || p.Rest == p.Labels.Positive) {
 		return bad("rest", strconv.Quote(p.Rest), "the name of all labels but the positive one, "+
 			"where the negative one has none")
 	}
@@ -284,15 +284,11 @@ func (p *Prep) checkClasses() error {
 	}
 	seen := map[string]bool{}
 	for i, name := range p.Classes {
-		key := name
-		if v := valueOf(name); v == v {
-			key = strconv.FormatFloat(v, 'g', -1, 64)
-		}
-		if name == "" || !utf8.ValidString(name) || seen[key] {
+		if name == "" || !utf8.ValidString(name) || seen[name] {
 			return bad(fmt.Sprintf("classes[%d]", i), strconv.Quote(name),
 				"text in UTF-8 that no other class has")
 		}
-		seen[key] = true
+		seen[name] = true
 	}
 	return nil
 }
@@ -309,27 +305,9 @@ func (l *Labels) check() error {
 	case *l == Labels{}:
 	case l.Positive == "":
 		return errors.New("prep: labels: positive is empty")
-	case sameLabel(l.Negative, l.Positive):
+	case l.Negative == l.Positive:
 		return fmt.Errorf("prep: labels: negative is %q and positive %q, want two",
 			l.Negative, l.Positive)
 	}
 	return nil
-}
-
-// sameLabel reports whether the data's readers take two labels for one: numbers count by their
-// value.
-func sameLabel(a, b string) bool {
-	if a == b {
-		return true
-	}
-	return valueOf(a) == valueOf(b)
-}
-
-// valueOf is the value of a label that is one; NaN of any other.
-func valueOf(s string) float64 {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || strings.Trim(s, "0123456789+-.eE") != "" {
-		return math.NaN()
-	}
-	return v + 0 // -0 + 0 = +0
 }

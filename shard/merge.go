@@ -182,7 +182,7 @@ func (g *gathered) take(name string, m *model.Model) error {
 			}
 		}
 	}
-	if a, b := labelsOf(g.first), labelsOf(m); !slices.Equal(a, b) {
+	if a, b := labelsOf(g.first), labelsOf(m); !format.SameLabels(a, b) {
 		return unlikely(g.merging.alike(), "%s and %s: classes %s and %s", g.merging.Models[0],
 			name, strings.Join(a, ","), strings.Join(b, ","))
 	}
@@ -334,11 +334,11 @@ func unlike(a, b *model.Model) (what, next string) {
 	case !bytes.Equal(a.Config, b.Config):
 		return fmt.Sprintf("other settings of %s: %s and %s", a.Learner, a.Config, b.Config),
 			fmt.Sprintf(anew, "with the same settings")
-	case p.Labels != q.Labels:
+	case p.Classes == nil && q.Classes == nil && !format.SameLabels(labelsOf(a), labelsOf(b)):
 		return fmt.Sprintf("labels %q, %q and %q, %q", p.Labels.Negative, p.Labels.Positive,
 				q.Labels.Negative, q.Labels.Positive), fmt.Sprintf(anew,
 				"name the positive label with {positive}")
-	case !slices.Equal(p.Classes, q.Classes):
+	case !format.SameLabels(p.Classes, q.Classes):
 		return fmt.Sprintf("classes %s and %s", strings.Join(p.Classes, ","),
 				strings.Join(q.Classes, ",")), fmt.Sprintf(anew, "name them, in "+
 				"one order, with {classes}")

@@ -1,7 +1,6 @@
 package training
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -36,7 +35,7 @@ func (j *Job) settle(info dataset.Info) {
 
 // sameClasses refuses labels that are named again and are not the model's.
 func (o *Options) sameClasses(p *model.Prep) error {
-	if len(o.Classes) > 0 && !slices.EqualFunc(o.Classes, p.Classes, sameLabel) {
+	if len(o.Classes) > 0 && !format.SameLabels(p.Classes, o.Classes) {
 		labels := p.Classes
 		if len(labels) == 0 {
 			labels = []string{p.Shown().Negative, p.Shown().Positive}

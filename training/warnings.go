@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -16,6 +17,7 @@ import (
 // Codes of warnings beside those of package eval.
 const (
 	UnknownFeatures = "unknown-features" // that training never had
+	UnknownLabels   = "unknown-labels"   // that training never had
 	OneLabel        = "one-label"        // all examples of training have the same
 	Restarted       = "restarted"        // a run that was cut, gone on from elsewhere
 	OddData         = "odd-data"         // such as padding behind packed data; see Observer.Odd
@@ -65,6 +67,29 @@ func NewUnknown(info dataset.Info, o dataset.Options, where string) (w Warning, 
 		Base: format.Lookup(info.Kind).HasIndices() && info.IndexBase == 0 &&
 			info.Dim-appended == o.Dim+1,
 	}, true
+}
+
+// NewForeign returns the warning of rows whose labels training never had; where begins its text. ok
+// is false if there are none.
+func NewForeign(info dataset.Info, where string) (w Warning, ok bool) {
+	if info.Foreign == 0 {
+		return w, false
+	}
+	names, more := info.ForeignLabels, ""
+	if len(names) > 5 {
+		names, more = names[:5], ", ..."
+	}
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = strconv.Quote(name)
+	}
+	rows := "rows have labels"
+	if info.Foreign == 1 {
+		rows = "row has a label"
+	}
+	return Warning{Code: UnknownLabels, Predicting: true,
+		Text: fmt.Sprintf("%s%d %s that training never had (%s%s): what is predicted of them "+
+			"is an error", where, info.Foreign, rows, strings.Join(list, ", "), more)}, true
 }
 
 // WarningText says what is odd about a result. name is that of the feature of eval.Unscaled, or of
@@ -219,6 +244,9 @@ func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
 			say("in the test ", x)
 		}
 		if w, ok := NewUnknown(r.Test.Info, alike(j.data, info), "in the test "); ok {
+			j.observer.Warn(w)
+		}
+		if w, ok := NewForeign(r.Test.Info, "in the test "); ok {
 			j.observer.Warn(w)
 		}
 	}

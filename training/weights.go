@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -41,7 +42,7 @@ func (o *Options) classFactors() (factors []classFactor, err error) {
 				o.ClassWeight, part[at+1:])
 		}
 		for _, f := range factors {
-			if sameLabel(f.label, part[:at]) {
+			if f.label == part[:at] {
 				return nil, badOption("Give it once.", "{class_weight} %s: %s comes twice",
 					o.ClassWeight, part[:at])
 			}
@@ -49,13 +50,6 @@ func (o *Options) classFactors() (factors []classFactor, err error) {
 		factors = append(factors, classFactor{part[:at], v})
 	}
 	return factors, nil
-}
-
-// sameLabel reports whether two texts are the same label: numbers count by their value.
-func sameLabel(a, b string) bool {
-	x, err1 := strconv.ParseFloat(a, 64)
-	y, err2 := strconv.ParseFloat(b, 64)
-	return a == b || err1 == nil && err2 == nil && x == y
 }
 
 // suitsWeights refuses weights where the learner takes none.
@@ -120,7 +114,7 @@ func (j *Job) explainWeights(err error) error {
 
 // namedFactors returns the factor of each class, by its number, or of -1 and +1.
 // With all, the labels are all there.
-func namedFactors(given []classFactor, info dataset.Info, all bool) ([]float64, error) {
+func namedFactors(named []classFactor, info dataset.Info, all bool) ([]float64, error) {
 	names := info.Classes
 	if names == nil {
 		names = []string{info.Labels.Negative, info.Labels.Positive}
@@ -132,14 +126,14 @@ func namedFactors(given []classFactor, info dataset.Info, all bool) ([]float64, 
 	for k := range factors {
 		factors[k] = 1
 	}
-	for _, g := range given {
-		found := false
-		for k, name := range names {
-			if name != "" && sameLabel(name, g.label) {
-				factors[k], found = g.factor, true
+	given := make([]bool, len(names))
+	for _, g := range named {
+		if k := format.FindLabel(names, g.label, false); k >= 0 && g.label != "" {
+			if given[k] {
+				return nil, badOption("Give it once.", "{class_weight}: %s comes twice", names[k])
 			}
-		}
-		if !found && (all || info.Classes == nil) {
+			factors[k], given[k] = g.factor, true
+		} else if all || info.Classes == nil {
 			return nil, badOption("Labels: "+strings.Join(names, ", ")+".",
 				"{class_weight}: no label %q in the data", g.label)
 		}

@@ -105,6 +105,7 @@ func rowsOfArrow(schema *C.struct_ArrowSchema, batch *C.struct_ArrowArray, label
 		if from == nil {
 			return nil, fmt.Errorf("the batch has no column %q", label)
 		}
+		rows.Texts = from.format == "u" || from.format == "U"
 		if rows.Labels, rows.Names, err = labelsOf(*from, n); err != nil {
 			return nil, err
 		}

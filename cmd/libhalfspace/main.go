@@ -173,6 +173,7 @@ func halfspace_train(options *C.char, rows *C.halfspace_rows, names **C.char,
 		if r.Names, err = textsOf(names, n); err != nil {
 			return nil, err
 		}
+		r.Texts = true
 		m, err := halfspace.TrainRows(context.Background(), o, r)
 		if m != nil { // as far as it came
 			err = nil
@@ -196,6 +197,7 @@ func halfspace_learn(id C.halfspace_model, rows *C.halfspace_rows, names **C.cha
 			if r.Names, err = textsOf(names, n); err != nil {
 				return err
 			}
+			r.Texts = true
 		} else {
 			if m.names == nil {
 				m.names = m.Classes()

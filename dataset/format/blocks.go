@@ -33,12 +33,15 @@ type Batch[T engine.Float] struct {
 	F64 []float64
 
 	// Y are labels that are numbers, NaN where there is none; Labels are labels as texts, "" or "?"
-	// where there is none, of which one that is a number counts as that number. With Codes Labels
-	// has each label once, and an example the label of that number, or none where it is -1. Y or
-	// Labels is nil, or both where labels may be missing (Options.LabelsOptional).
+	// where there is none, or a word for a missing value. With Codes Labels has each label once,
+	// and an example the label of that number, or none where it is -1. Y or Labels is nil, or both
+	// where labels may be missing (Options.LabelsOptional).
 	Y      []float64
 	Labels []string
 	Codes  []int32
+	// Texts says that Labels are texts where they come from: "1" and "1.0" are two then, and "NA"
+	// is a label.
+	Texts bool
 
 	// Done is called by some goroutine once all of the batch has been copied, which is the caller's
 	// again then. A stream that ends early, by an error, Stop or Close, may never call it.
@@ -269,7 +272,7 @@ func (b *slab[T]) label(c *Chunk[T], s *Settings, i int) (code int32, bad string
 	}
 	if len(b.Labels) > 0 {
 		if b.code < 0 || b.Labels[i] != b.text {
-			if code, bad = c.Label(s, []byte(b.Labels[i]), 0, 0); bad != "" {
+			if code, bad = c.label(s, []byte(b.Labels[i]), b.Texts, 0, 0); bad != "" {
 				return 0, bad
 			}
 			b.text, b.code = b.Labels[i], code
@@ -292,31 +295,12 @@ func (b *slab[T]) labelOf(c *Chunk[T], s *Settings, k int32) (code int32, bad st
 		b.known = make([]int32, len(b.Labels))
 	}
 	if b.known[k] == 0 {
-		if code, bad = c.Label(s, []byte(b.Labels[k]), 0, 0); bad != "" {
+		if code, bad = c.label(s, []byte(b.Labels[k]), b.Texts, 0, 0); bad != "" {
 			return 0, bad
 		}
 		b.known[k] = code + 1
 	}
 	return b.known[k] - 1, ""
-}
-
-// NumberLabel returns the number of a label that is a number, NaN where there is none, and stands
-// at place off of its row. It is bad if what is wrong with it is not "".
-func (c *Chunk[T]) NumberLabel(s *Settings, y float64, off int) (code int32, bad string) {
-	switch {
-	case y != y && s.Optional:
-		return c.NoLabel(0, off), ""
-	case y != y:
-		return 0, "the label is missing"
-	case y-y != 0:
-		return 0, fmt.Sprintf("expected a finite label, found %v", y)
-	}
-	y += 0 // -0 + 0 = +0
-	if i, ok := c.Out.Labels.FindNum(y); ok {
-		return i, ""
-	}
-	l := Label{Text: strconv.FormatFloat(y, 'g', -1, 64), Num: y, Numeric: true}
-	return c.AddLabel(l, 0, off), ""
 }
 
 // add copies the features of row i, or says what is wrong with them, and at which value.

@@ -35,7 +35,7 @@ type Rows[T engine.Float] struct {
 	engine.Block[T]
 	N      int      // good rows
 	Code   []int32  // label of each row: its number in Labels
-	Labels LabelSet // of the chunk
+	Labels LabelSet // of the chunk, as they are written
 	Where  []Place  // of each label's first occurrence
 	Names  *NameSet // of features, whose indices are numbers in it until Settle; nil: none
 	Lines  int      // of the chunk so far
@@ -50,10 +50,12 @@ type Rows[T engine.Float] struct {
 	ids         ids
 	known       []Label // that options name
 	bad         []BadRow
-	more        []spot // bad rows behind those of bad
-	most        int    // of labels that are not known, which are told apart; and those there are:
-	foreign     int
-	lastForeign int32 // the last of them
+	more        []spot         // bad rows behind those of bad
+	most        int            // of labels that are not known, which are told apart; and those there are:
+	foreign     map[string]int // how many spellings each has, by its key
+	lastForeign int32          // the last of them
+
+	numbers map[float64]int32 // what NumberLabel returned
 }
 
 // Place is where a label stands in its chunk.
@@ -89,7 +91,8 @@ func (r *Rows[T]) Reset(dense bool) {
 	r.Code, r.Where, r.bad, r.more = r.Code[:0], r.Where[:0], r.bad[:0], r.more[:0]
 	r.Div, r.Line = r.Div[:0], r.Line[:0]
 	r.Labels.Reset()
-	r.foreign = 0
+	clear(r.foreign)
+	clear(r.numbers)
 	r.ids.reset()
 }
 
@@ -168,37 +171,26 @@ func (c *Chunk[T]) BeginRecord(start int) {
 	c.records, c.record, c.recordLine = true, start, c.Out.Lines
 }
 
-// Label returns the number of the label that is the text: a number if all of it is one. start is
-// where its line begins, off where it stands. It is bad if what is wrong with it is not "".
-func (c *Chunk[T]) Label(s *Settings, text []byte, start, off int) (code int32, bad string) {
-	switch missing := len(text) == 0 || len(text) == 1 && text[0] == '?'; {
-	case missing && s.Optional:
-		return c.NoLabel(start, off), ""
-	case missing:
-		return 0, "the label is missing"
-	case len(text) > LongLabel:
-		return 0, TooLongLabel
-	}
-	l := MakeLabel(string(text))
-	if i, ok := c.Out.Labels.Find(l); ok {
-		return i, ""
-	}
-	return c.AddLabel(l, start, off), ""
-}
-
 // AddLabel notes a label that the chunk has not had yet. Of labels that are not known only the
 // first Settings.Labels are distinguished.
 func (c *Chunk[T]) AddLabel(l Label, start, off int) int32 {
 	r := c.Out
-	foreign := r.isForeign(l)
-	// a file whose labels are all different, such as ids, must not fill memory with them
-	if foreign && r.foreign > r.most {
-		return r.lastForeign
+	key := "" // of one that no option names
+	if r.isForeign(l) {
+		key = l.key()
+		// a file whose labels are all different, such as ids, must not fill memory with them
+		if r.foreign[key] == 0 && len(r.foreign) > r.most {
+			return r.lastForeign
+		}
 	}
 	r.Where = append(r.Where, Place{r.N, r.Lines, start, off})
 	i := r.Labels.Add(l)
-	if foreign {
-		r.foreign, r.lastForeign = r.foreign+1, i
+	if key != "" {
+		if r.foreign == nil {
+			r.foreign = map[string]int{}
+		}
+		r.foreign[key]++
+		r.lastForeign = i
 	}
 	return i
 }
@@ -223,8 +215,13 @@ func (c *Chunk[T]) Bad(s *Settings, start, off int, what string) bool {
 	// a label that only the bad row has
 	if i := len(r.Where) - 1; i >= 0 && r.Where[i].Line == r.Lines {
 		r.Where = r.Where[:i]
-		if r.isForeign(r.Labels.dropLast()) {
-			r.foreign--
+		clear(r.numbers)
+		if l := r.Labels.dropLast(); r.isForeign(l) {
+			if key := l.key(); r.foreign[key] == 1 {
+				delete(r.foreign, key)
+			} else {
+				r.foreign[key]--
+			}
 		}
 	}
 	r.NBad++

@@ -359,7 +359,7 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 			if end, ok := c.answer(&alone, lay, pos); ok {
 				clear(features)
 				pos = c.NextLine(end)
-				r.Code = append(r.Code, c.answered(&alone, start))
+				r.Code = append(r.Code, c.answered(p, &alone, start))
 				r.Finish(row, Squares(row), p)
 				r.AddID(alone.id, true)
 				c.countInner(start, pos)
@@ -424,18 +424,12 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 					}
 					n = len(bytes.TrimRight(b[off:pos], " \t\r"))
 				}
-				switch missing := n == 0 || n == 1 && text[from] == '?'; {
-				case missing && p.Optional:
-					code = c.NoLabel(start, off)
-				case missing:
-					bad, at = "the label is missing", off
-				case n > LongLabel:
-					bad, at = TooLongLabel, off
-				case isQuoted && bytes.IndexByte(text[:n], '\n') >= 0:
-					bad, at = brokenLabel, off
-				default:
-					code = c.csvLabel(text, from, n, start, off)
+				if isQuoted && n <= LongLabel && bytes.IndexByte(text[:n], '\n') >= 0 {
+					bad = brokenLabel
+				} else {
+					code, bad = c.Label(p, text[from:from+n], start, off)
 				}
+				at = off
 				if bad != "" {
 					break
 				}
@@ -573,25 +567,6 @@ func (c *Chunk[T]) csvWeight(b []byte, p int, quoted []byte, delim byte) (end in
 		c.Out.Weigh(w)
 	}
 	return end, bad
-}
-
-// csvLabel returns the number of the label text b[p:p+n], which is followed by a byte that no
-// number holds. A label that was met before, as nearly all were, is found without allocating.
-func (c *Chunk[T]) csvLabel(b []byte, p, n, start, off int) int32 {
-	r := c.Out
-	text := b[p : p+n]
-	if ch := text[0]; ch-'0' <= 9 || ch == '-' || ch == '+' || ch == '.' {
-		if v, end, st := parseNumber[float64](b, p); st == numOK && end == p+n {
-			if i, ok := r.Labels.FindNum(v); ok {
-				return i
-			}
-			return c.AddLabel(Label{Text: string(text), Num: v + 0, Numeric: true}, start, off)
-		}
-	}
-	if i, ok := r.Labels.FindText(text); ok {
-		return i
-	}
-	return c.AddLabel(Label{Text: string(text)}, start, off)
 }
 
 // badWeight says what is wrong with the weight at off.

@@ -90,7 +90,7 @@ func parseColumns[T engine.Float](c *Chunk[T], p *Settings) {
 			if end, ok := c.answer(&m.alone, lay, pos); ok {
 				m.lead()
 				pos = c.NextLine(end)
-				r.Code = append(r.Code, c.answered(&m.alone, start))
+				r.Code = append(r.Code, c.answered(p, &m.alone, start))
 				r.Ptr = append(r.Ptr, len(r.Idx))
 				r.Finish(r.Val[row:], Squares(r.Val[row:]), p)
 				r.AddID(m.alone.id, true)
@@ -201,19 +201,11 @@ func (m *mixedRow[T]) take(row, start, col int, f *csvField) (bad string) {
 		}
 		return bad
 	case to == toLabel:
-		missing := f.n == 0 || f.n == 1 && text[0] == '?'
-		switch {
-		case missing && m.p.Optional:
-			m.code = c.NoLabel(start, f.off)
-		case missing:
-			return "the label is missing"
-		case f.n > LongLabel:
-			return TooLongLabel
-		case bytes.IndexByte(text, '\n') >= 0:
+		if f.n <= LongLabel && bytes.IndexByte(text, '\n') >= 0 {
 			return brokenLabel
-		default:
-			m.code = c.csvLabel(f.text, 0, f.n, start, f.off)
 		}
+		m.code, bad = c.Label(m.p, text, start, f.off)
+		return bad
 	case to == toText:
 		if isMissing(text) {
 			switch lay.missing {

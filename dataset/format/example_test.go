@@ -172,23 +172,30 @@ func ExampleRowError() {
 	// in:2:6: expected a number in "-1 1:x" true
 }
 
-// Numbers compare as numbers, all else as text.
+// Plain numerals compare as numbers, all else as text.
 func ExampleLabel() {
-	one, same, word := format.MakeLabel("1"), format.MakeLabel("1.0"), format.MakeLabel("one")
-	fmt.Println(one.Equal(same), one.Equal(word), one.Less(format.MakeLabel("10")))
+	one, same, version := format.MakeLabel("1.1"), format.MakeLabel("+1.1"), format.MakeLabel("1.10")
+	fmt.Println(one.Equal(same), one.Equal(version), one.Less(format.MakeLabel("10")))
 	// Output:
 	// true false true
 }
 
-// Labels are numbered in the order of their first occurrence.
+// A label is found among others by its text, else by its value.
+func ExampleLabelIndex() {
+	x := format.IndexLabels([]string{"-1", "+1"})
+	fmt.Println(x.Find(format.MakeLabel("1.0")), x.Find(format.MakeLabel("01")))
+	// Output:
+	// 1 -1
+}
+
+// Labels are numbered in the order in which they occur first.
 func ExampleLabelSet() {
 	var s format.LabelSet
 	s.Reset()
 	for _, text := range []string{"ham", "spam", "ham"} {
-		l := format.MakeLabel(text)
-		code, ok := s.Find(l)
+		code, ok := s.Find([]byte(text), false)
 		if !ok {
-			code = s.Add(l)
+			code = s.Add(format.MakeLabel(text))
 		}
 		fmt.Print(code, " ")
 	}

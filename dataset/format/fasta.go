@@ -90,7 +90,6 @@ func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
 	r := c.Out
 	b := c.Text[:c.N]
 	one := T(1)
-	last, lastCode := "", int32(-1)
 	for pos := 0; pos < c.N; {
 		start := pos
 		line := trimLine(c.Line(start))
@@ -164,19 +163,15 @@ func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
 			r.Lines = end
 			continue
 		}
-		var code int32
-		switch {
-		case len(label) == 0:
+		code, what := int32(0), ""
+		if len(label) == 0 {
 			code = c.NoLabel(start, start)
-		case lastCode >= 0 && string(label) == last:
-			code = lastCode
-		default:
-			l := MakeLabel(string(label))
-			var ok bool
-			if code, ok = r.Labels.Find(l); !ok {
-				code = c.AddLabel(l, start, start+off)
+		} else if code, what = c.Label(p, label, start, start+off); what != "" {
+			if !c.Bad(p, start, start+off, what) {
+				return
 			}
-			last, lastCode = l.Text, code
+			r.Lines = end
+			continue
 		}
 		r.Lines = end
 

@@ -171,8 +171,9 @@ func sumFile(name string) (string, error) {
 // hsbOwn is what rows are read by: the tables as they were when these rows came.
 type hsbOwn struct {
 	about  *About
-	shift  int32    // of numbers, from those in the file to those wanted
-	labels []string //
+	shift  int32 // of numbers, from those in the file to those wanted
+	labels []string
+	words  []bool // of each label: it is a text, see hsbReader.words
 	names  []string
 }
 
@@ -185,8 +186,9 @@ type hsbReader struct {
 	at     int64 // byte that is read next
 	rows   uint64
 	values uint64
-	width  int // of dense rows; 0 where they are sparse
-	bytes  int // of names
+	width  int            // of dense rows; 0 where they are sparse
+	bytes  int            // of names
+	worth  map[string]int // labels by their values
 }
 
 // openHSB reads what stands before the rows.
@@ -388,7 +390,7 @@ func (r *hsbReader) Next(b []byte, size int) (Run, error) {
 					"file is damaged%s", r.rows, again)
 			}
 			l := r.layout
-			l.Own = &hsbOwn{r.own.about, r.own.shift, r.own.labels, r.own.names}
+			l.Own = &hsbOwn{r.own.about, r.own.shift, r.own.labels, r.own.words, r.own.names}
 			run.Text, run.Layout = b[:lo], &l
 			return run, io.EOF
 		default:
@@ -419,6 +421,9 @@ func (r *hsbReader) learn(b []byte) error {
 				return r.bad(r.at, "a name of %d bytes", n)
 			}
 			*to = append(*to, string(b[:n]))
+			if i == 0 {
+				r.words()
+			}
 			r.bytes += n + 16
 			b = b[n:]
 		}
@@ -427,6 +432,23 @@ func (r *hsbReader) learn(b []byte) error {
 		return r.bad(r.at, "more names than there is room for")
 	}
 	return nil
+}
+
+// words says of the last label whether it is a text. So is one that has the value of another one:
+// both were told apart where the file was made.
+func (r *hsbReader) words() {
+	last := len(r.own.labels) - 1
+	value, ok := plainValue(r.own.labels[last])
+	words := r.own.words[:last:last] // rows before have these
+	if i, met := r.worth[value]; ok && met {
+		words, ok = slices.Clone(words), false
+		words[i] = true
+	}
+	if r.worth == nil {
+		r.worth = map[string]int{}
+	}
+	r.worth[value] = last
+	r.own.words = append(words, !ok)
 }
 
 // hsbBlock is where the parts of a record of rows lie.
@@ -686,7 +708,7 @@ func (p *hsbParser[T]) label(i int) (int32, string) {
 	if p.codes[j] >= 0 {
 		return p.codes[j], ""
 	}
-	code, bad := p.c.Label(p.s, []byte(p.own.labels[j]), p.c.N, p.c.N)
+	code, bad := p.c.label(p.s, []byte(p.own.labels[j]), p.own.words[j], p.c.N, p.c.N)
 	if bad == "" {
 		p.codes[j] = code
 	}

@@ -112,7 +112,7 @@ func (c *Chunk[T]) answer(a *csvAnswer[T], lay *csvLayout, pos int) (end int, ok
 		switch ch := b[pos]; {
 		case ch == '\n' || ch == '\r' && b[pos+1] == '\n':
 			return pos, col == lay.cols-1 && len(a.id) > 0 && len(a.id) <= longID && a.n > 0 &&
-				a.n <= LongLabel && !(a.n == 1 && a.label[0] == '?') &&
+				a.n <= LongLabel && !c.Out.missing(a.label[:a.n], false) &&
 				bytes.IndexByte(a.label[:a.n], '\n') < 0
 		case ch == lay.delim && lay.delim != ' ':
 			pos++
@@ -122,9 +122,10 @@ func (c *Chunk[T]) answer(a *csvAnswer[T], lay *csvLayout, pos int) (end int, ok
 }
 
 // answered gives the row that is added its weight, and returns the number of its label.
-func (c *Chunk[T]) answered(a *csvAnswer[T], start int) int32 {
+func (c *Chunk[T]) answered(s *Settings, a *csvAnswer[T], start int) int32 {
 	if a.weighs {
 		c.Out.Weigh(a.weight)
 	}
-	return c.csvLabel(a.label, 0, a.n, start, a.off)
+	code, _ := c.Label(s, a.label[:a.n], start, a.off) // answer found nothing wrong with it
+	return code
 }

@@ -291,7 +291,7 @@ func idxHeader(in File, l *Limits) (*idxFile, error) {
 // byteLabels are the texts of the label bytes.
 var byteLabels = func() (l [256]Label) {
 	for i := range l {
-		l[i] = Label{Text: strconv.Itoa(i), Num: float64(i), Numeric: true}
+		l[i] = MakeLabel(strconv.Itoa(i))
 	}
 	return
 }()

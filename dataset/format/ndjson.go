@@ -520,9 +520,9 @@ func (j *ndjsonRow[T]) label(at, p int) int {
 		return j.fail(at, "the label %q comes twice in the row", j.lay.label)
 	}
 	j.found = true
-	end := p
+	end, word := p, j.b[p] == '"'
 	text, bad := j.buf[:0], ""
-	if j.b[p] == '"' {
+	if word {
 		if text, end = j.text(text, p); end < 0 {
 			return -1
 		}
@@ -532,7 +532,7 @@ func (j *ndjsonRow[T]) label(at, p int) int {
 			text = append(text, j.b[p:end]...)
 		}
 	} else {
-		v, number, st := parseNumber[float64](j.b, p)
+		_, number, st := parseNumber[float64](j.b, p)
 		switch {
 		case st == numSyntax || !j.plainNumber(p, number):
 			return j.fail(p, "expected a label (a number, a text, true or false), found %s",
@@ -540,13 +540,9 @@ func (j *ndjsonRow[T]) label(at, p int) int {
 		case st == numRange:
 			return j.fail(p, "label %s is too large", j.Token(p, j.b[number]))
 		}
-		if code, ok := j.Out.Labels.FindNum(v); ok {
-			j.code = code
-			return number
-		}
-		text, end = append(text, j.b[p:number]...), number
+		text, end = j.b[p:number], number
 	}
-	if j.code, bad = j.Label(j.s, text, j.start, p); bad != "" {
+	if j.code, bad = j.Chunk.label(j.s, text, word, j.start, p); bad != "" {
 		return j.fail(p, "%s", bad)
 	}
 	return end

@@ -428,7 +428,16 @@ func (a *npyArray) label(i int) []byte {
 		}
 		return text
 	}
-	return strconv.AppendFloat(nil, npyNumber(a.kind, a.size, b)+0, 'g', -1, 64)
+	v := npyNumber(a.kind, a.size, b)
+	switch {
+	case a.kind == 'u' && a.size == 8:
+		return strconv.AppendUint(nil, binary.LittleEndian.Uint64(b), 10)
+	case a.kind == 'i' && a.size == 8:
+		return strconv.AppendInt(nil, int64(binary.LittleEndian.Uint64(b)), 10)
+	case v != v:
+		return nil
+	}
+	return []byte(NumberText(v))
 }
 
 // npyLabels gives rows their labels and weights.
@@ -449,11 +458,16 @@ func (l *npyLabels[T]) row(i, at int) (code int32, bad string) {
 		l.code = l.c.NoLabel(at, at)
 	case l.code < 0 || string(l.text) != string(y.y[i*y.size:(i+1)*y.size]):
 		l.text = y.y[i*y.size : (i+1)*y.size]
-		if v := y.number(l.text); v-v != 0 {
+		if v := y.number(l.text); v-v != 0 && (v == v || !l.s.Optional) {
 			bad = fmt.Sprintf("expected a finite label, found %v, which is label %d of %s", v, i+1,
 				y.name)
 		} else {
-			l.code, bad = l.c.Label(l.s, y.label(i), at, at)
+			text := y.label(i)
+			if y.isNumber() || l.c.Out.missing(text, false) { // an array has no other way to say so
+				l.code, bad = l.c.Label(l.s, text, at, at)
+			} else {
+				l.code, bad = l.c.TextLabel(l.s, text, at, at)
+			}
 		}
 	}
 	if l.w != nil && bad == "" {

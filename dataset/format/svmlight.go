@@ -421,30 +421,26 @@ out:
 // place behind it. It is bad if what is wrong with it is not "".
 func (c *Chunk[T]) rowLabel(s *Settings, start, pos int) (code int32, end int, bad string) {
 	b, r := c.Text[:c.N+Stops], c.Out
-	y, end, st := parseNumber[float64](b, pos)
+	_, end, st := parseNumber[float64](b, pos)
+	rest := pos
+	for rest < c.N && b[rest] > ' ' {
+		rest++
+	}
+	word := b[pos:rest]
 	switch {
-	case st == numOK && b[end] <= ' ' && end-pos <= LongLabel:
-		code, ok := r.Labels.FindNum(y)
-		if !ok {
-			l := Label{Text: string(b[pos:end]), Num: y + 0, Numeric: true}
-			code = c.AddLabel(l, start, pos)
-		}
-		return code, end, ""
-	case s.Optional && strings.IndexByte(c.Token(pos, 0), ':') >= 0:
+	case st == numOK && end == rest:
+		code, bad = c.Label(s, word, start, pos)
+		return code, rest, bad
+	case s.Optional && bytes.IndexByte(word, ':') >= 0:
 		return c.NoLabel(start, pos), pos, ""
-	case s.Optional && b[pos] == '?' && b[pos+1] <= ' ':
-		return c.NoLabel(start, pos), pos + 1, ""
+	case s.Optional && r.missing(word, false):
+		return c.NoLabel(start, pos), rest, ""
 	case end-pos > LongLabel:
 		return 0, pos, TooLongLabel
 	case st == numRange:
 		return 0, pos, fmt.Sprintf("label %s is too large", c.Token(pos, 0))
 	}
 	if c.takesWords(s) {
-		rest := pos
-		for rest < c.N && b[rest] > ' ' {
-			rest++
-		}
-		word := b[pos:rest]
 		if plainWord(word) {
 			code, bad = c.Label(s, word, start, pos)
 			return code, rest, bad

@@ -193,9 +193,11 @@ type Table[T engine.Float] struct {
 	Lists engine.Block[T]
 	Null  func(row int) bool
 
-	// Y are labels that are numbers, NaN where one is missing, Labels such as texts; one of them.
+	// Y are labels that are numbers, NaN where one is missing, Labels such as are texts, or with
+	// Digits whole numbers that are written as texts; one of them.
 	Y      []float64
 	Labels func(row int) (text []byte, ok bool)
+	Digits bool
 	// Weights are NaN where one is missing; nil: all are 1.
 	Weights []float64
 }
@@ -285,7 +287,7 @@ func (r *tableRow[T]) label() (bad string) {
 		r.code = r.lastCode
 		return ""
 	}
-	if r.code, bad = r.Label(r.s, text, 0, r.at); bad == "" {
+	if r.code, bad = r.Chunk.label(r.s, text, !t.Digits, 0, r.at); bad == "" {
 		r.last, r.lastCode = append(r.last[:0], text...), r.code
 	} else {
 		r.lastCode = -1

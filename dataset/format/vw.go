@@ -247,12 +247,12 @@ func (j *vwRow[T]) before(p int) int {
 func (j *vwRow[T]) readLabel(p, end int) bool {
 	j.label = true
 	text := j.b[p:end]
-	if v, stop, st := parseNumber[float64](j.b, p); st == numOK && stop == end {
-		if code, ok := j.Out.Labels.FindNum(v); ok {
-			j.code = code
-			return true
-		}
-	} else if !plainWord(text) && string(text) != "?" {
+	if code, ok := j.Out.Labels.Find(text, false); ok {
+		j.code = code
+		return true
+	}
+	if _, stop, st := parseNumber[float64](j.b, p); (st != numOK || stop != end) &&
+		!plainWord(text) && !j.Out.missing(text, false) {
 		j.fail(p, "expected a label (a number or a word), found %q", j.Token(p, '|'))
 		return false
 	}

@@ -39,8 +39,10 @@ type written struct {
 	out    *bufio.Writer
 	labels io.Writer // npy
 	texts  []string  // of the classes
-	names  []string  // of the features that have some
-	size   int       // bits of an element
+	held   int       // of these that were looked at, which are in
+	index  LabelIndex
+	names  []string // of the features that have some
+	size   int      // bits of an element
 	lost   []string
 	to     string
 }
@@ -122,8 +124,31 @@ func (w *Writer[T]) Write(b *engine.Block[T], classes, names []string) error {
 	if int(most) >= len(classes) || b.Class == nil && len(classes) != 2 {
 		return fmt.Errorf("%d classes, and examples of others: %w", len(classes), ErrOption)
 	}
+	if err := w.e.holds(classes); err != nil {
+		return err
+	}
 	w.e.texts, w.e.names = classes, names
 	return w.form.write(b, &w.e)
+}
+
+// holds refuses labels that the format would not give back as the same classes.
+func (e *written) holds(classes []string) error {
+	if e.to == HSB.Name || e.to == NDJSON.Name {
+		return nil // they have texts
+	}
+	for ; e.held < len(classes); e.held++ {
+		l := MakeLabel(classes[e.held])
+		if i := e.index.Find(l); i >= 0 && e.to != NPY.Name && e.to != NPZ.Name {
+			return e.noPlace(fmt.Sprintf("the labels %q and %q, which are not the same",
+				e.index.List[i].Text, l.Text), "ndjson or hsb")
+		}
+		if l.Text != "" && IsMissingLabel(l.Text) {
+			return e.noPlace(fmt.Sprintf("the label %q, which stands for none", l.Text),
+				"ndjson or hsb")
+		}
+		e.index.Add(l)
+	}
+	return nil
 }
 
 // Close writes what is left, the end of the file included. It doesn't close what is written to.

@@ -52,22 +52,26 @@ func appendValues[T engine.Float](b []byte, val []T, kind int) []byte {
 
 // npyLabelBytes is the array of labels: numbers where all are, else texts.
 func npyLabelBytes[T engine.Float](b *engine.Block[T], e *written) ([]byte, error) {
-	numbers, whole, most := true, true, 1
-	parsed := make([]Label, len(e.texts))
+	integers, whole := WholeLabels(e.texts)
+	numbers, most := true, 1
+	fractions, met := make([]float64, len(e.texts)), map[float64]bool{}
 	for i, t := range e.texts {
-		parsed[i] = MakeLabel(t)
-		numbers = numbers && parsed[i].Numeric
-		v := parsed[i].Num
-		whole = whole && v == math.Trunc(v) && math.Abs(v) < 1<<53
 		most = max(most, utf8.RuneCountInString(t))
-		if parsed[i].Numeric && strconv.FormatFloat(parsed[i].Num, 'g', -1, 64) != t {
+		_, plain := plainValue(t)
+		v := MakeLabel(t).Num
+		numbers = numbers && plain && !met[v] && MakeLabel(t).Equal(MakeLabel(NumberText(v)))
+		fractions[i], met[v] = v, true
+	}
+	for i, t := range e.texts {
+		if whole && strconv.FormatInt(integers[i], 10) != t ||
+			!whole && numbers && NumberText(fractions[i]) != t {
 			e.lose("how labels are written: numbers are kept")
 		}
 	}
 	var data []byte
 	descr := "<f8"
 	switch {
-	case numbers && whole:
+	case whole:
 		descr = "<i8"
 	case !numbers:
 		descr = "<U" + strconv.Itoa(most)
@@ -80,10 +84,10 @@ func npyLabelBytes[T engine.Float](b *engine.Block[T], e *written) ([]byte, erro
 			k = 1
 		}
 		switch {
-		case numbers && whole:
-			data = binary.LittleEndian.AppendUint64(data, uint64(int64(parsed[k].Num)))
+		case whole:
+			data = binary.LittleEndian.AppendUint64(data, uint64(integers[k]))
 		case numbers:
-			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(parsed[k].Num))
+			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(fractions[k]))
 		default:
 			n := len(data)
 			for _, r := range e.texts[k] {
@@ -92,7 +96,7 @@ func npyLabelBytes[T engine.Float](b *engine.Block[T], e *written) ([]byte, erro
 			data = append(data, make([]byte, n+4*most-len(data))...)
 		}
 	}
-	if 4*most > LongLabel && !numbers {
+	if 4*most > LongLabel && !numbers && !whole {
 		return nil, e.noPlace(fmt.Sprintf("labels of %d letters", most), "ndjson or hsb")
 	}
 	return npyBytes(descr, []int{b.Len()}, data), nil

@@ -140,10 +140,15 @@ func parse[T engine.Float](c *format.Chunk[T], s *format.Settings) {
 	p := r.plan
 	t := format.Table[T]{Columns: p.Columns, Rows: r.hi - r.lo}
 	if p.Label >= 0 {
-		if p.kinds[p.Label] == number {
-			t.Y = numbers[float64](r.cols[p.Label], r.lo, r.hi)
+		label := r.cols[p.Label]
+		switch label.(type) {
+		case *array.Int64, *array.Uint64: // a float64 does not hold each of them
+			t.Digits = true
+		}
+		if p.kinds[p.Label] == number && !t.Digits {
+			t.Y = numbers[float64](label, r.lo, r.hi)
 		} else {
-			t.Labels = texts(r.cols[p.Label], r.lo)
+			t.Labels = texts(label, r.lo)
 		}
 	}
 	if p.Weight >= 0 {

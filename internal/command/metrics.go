@@ -1,11 +1,11 @@
 package command
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
 )
 
@@ -115,25 +115,10 @@ func inOrder(classes int, labels []string) []int {
 	}
 	if classes > 2 && classes <= len(labels) {
 		slices.SortStableFunc(order, func(a, b int) int {
-			return compareLabels(labels[a], labels[b])
+			return format.CompareLabels(labels[a], labels[b])
 		})
 	}
 	return order
-}
-
-// compareLabels orders numbers by their values, before texts.
-func compareLabels(a, b string) int {
-	x, errX := strconv.ParseFloat(a, 64)
-	y, errY := strconv.ParseFloat(b, 64)
-	switch {
-	case errX == nil && errY == nil:
-		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
-	case errX == nil:
-		return -1
-	case errY == nil:
-		return 1
-	}
-	return cmp.Compare(a, b)
 }
 
 // shownClasses returns the labels by the number of their class.

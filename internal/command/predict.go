@@ -26,7 +26,7 @@ import (
 type predictReport struct {
 	Schema   string `json:"schema"`
 	Examples int64  `json:"examples"`
-	Labelled int64  `json:"labelled"` // with a label that the model knows
+	Labelled int64  `json:"labelled"` // with a label, whether the model knows it or not
 	// examples that were given no label; null without --abstain-below
 	Abstained *int64 `json:"abstained"`
 	// among the labelled that were given a label; null if there are none
@@ -155,11 +155,12 @@ column each, and a first line that names the columns, as evaluate reads them.
 The score f(x) is not normalised; a score of 0 or more predicts the positive label, NaN none: ` +
 			abstention + ` is
 printed. A bad row that --on-error passes over has such a line, too, so that line n is about row n.
-Examples are prepared as the training set was. Labels are not needed: where a row has one that the
-model knows, errors are counted; other rows are predicted and not counted. Where training took all
-labels but that of --positive for one, it is printed as the label that training met, or as not-LABEL
-if it met several. With --json only a summary is printed. Data of another format than the model's
-are refused (--any-format takes them); features that the model doesn't know bring a warning.
+Examples are prepared as the training set was. Labels are not needed: where a row has one, errors
+are counted, and one that training never had is an error; rows without are not counted. Where
+training took all labels but that of --positive for one, it is printed as the label that training
+met, or as not-LABEL if it met several. With --json only a summary is printed. Data of another
+format than the model's are refused (--any-format takes them); features that the model doesn't know
+bring a warning.
 
 With --proba the probability of the positive label follows, after another tab, for learners that
 have one. --abstain-below P prints ` + abstention + ` for the label of an example whose more
@@ -374,6 +375,9 @@ func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) 
 	if x, ok := training.NewUnknown(info, p.opts, ""); ok {
 		tell(x)
 	}
+	if x, ok := training.NewForeign(info, ""); ok {
+		tell(x)
+	}
 	if r.NotFinite > 0 {
 		count = eval.Count{Examples: r.Examples, NotFinite: r.NotFinite}
 	}
@@ -498,9 +502,10 @@ func (w *writer[T]) idle() error {
 // report says what was tallied.
 func (w *writer[T]) report() {
 	p, r := w.p, w.r
-	if w.count.Examples > 0 {
-		share := w.count.Error()
-		r.Errors, r.Error = &w.count.Errors, &share
+	if n := w.count.Examples + w.foreign; n > 0 {
+		errors := w.count.Errors + w.foreign
+		share := float64(errors) / float64(n)
+		r.Errors, r.Error = &errors, &share
 		labels := p.m.Prep.Classes
 		if labels == nil {
 			shown := p.m.Prep.Shown()
@@ -544,8 +549,9 @@ type writer[T engine.Float] struct {
 	lines   []int             // where each was read, for answers
 
 	count     eval.Count
+	foreign   int64 // that were given a label, and have one that the model does not know
 	stats     eval.Probabilities
-	metrics   *eval.Metrics // of what count has, by weights; nil without a report
+	metrics   *eval.Metrics // of what these have, by weights; nil without a report
 	abstained int64
 }
 
@@ -713,8 +719,27 @@ func (w *writer[T]) tallyClass(b *engine.Block[T], i int, outputs []float64, f f
 			w.stats.AddClass(class, proba)
 		}
 	}
+	w.tallyForeign(b, i, learner.Predicted(outputs), sure)
 	w.row++
 	return sure
+}
+
+// tallyForeign counts the i-th example in hand if the model does not know its label; sure: it was
+// given one.
+func (w *writer[T]) tallyForeign(b *engine.Block[T], i, predicted int, sure bool) {
+	if !w.s.Foreign(w.row) {
+		return
+	}
+	w.r.Labelled++
+	if !sure {
+		return
+	}
+	w.foreign++
+	if w.metrics != nil {
+		o := eval.OutcomeOf(-1, predicted)
+		o.Weight = float64(b.Weight(i))
+		w.metrics.Add(&o)
+	}
 }
 
 // over is how far an example of score f, the i-th in hand, is above the threshold.
@@ -754,6 +779,7 @@ func (w *writer[T]) tally(b *engine.Block[T], f, over float64, i int) bool {
 			w.stats.Add(y, w.proba[i])
 		}
 	}
+	w.tallyForeign(b, i, int(eval.Outcome2(y, over).Predicted), sure)
 	w.row++
 	return sure
 }

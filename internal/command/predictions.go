@@ -59,8 +59,7 @@ type prediction struct {
 type predictions struct {
 	columns []string
 	has     map[string]bool
-	numbers map[string]int32 // of labels
-	names   []string
+	labels  format.LabelIndex // as they came
 	rows    []prediction
 	most    int // columns that a line has
 	scores  classColumns
@@ -81,7 +80,7 @@ func (p *predictions) kind(name string) (c *classColumns, label string) {
 
 // predictions measures files of them.
 func (e *evaluator) predictions(files []string) error {
-	p := &predictions{columns: e.columns, numbers: map[string]int32{}}
+	p := &predictions{columns: e.columns}
 	if len(e.columns) > 0 {
 		if err := p.named(e.columns); err != nil {
 			next := "The columns: " + strings.Join(predictionColumns, ", ") + ", of each class " +
@@ -310,6 +309,11 @@ func (p *predictions) line(parts []cell) (bad string, at int) {
 	for i, name := range p.columns {
 		switch part := parts[i].text; name {
 		case "label":
+			if format.IsMissingLabel(part) {
+				bad = fmt.Sprintf("the label is missing: %q stands for that, unless it is quoted",
+					part)
+				break
+			}
 			row.label, bad = p.number(part)
 		case "predicted":
 			if part != abstention {
@@ -372,12 +376,12 @@ func (p *predictions) number(label string) (n int32, bad string) {
 		return 0, fmt.Sprintf("the label, %q, is not text in UTF-8",
 			format.Excerpt([]byte(label), 0))
 	}
-	n, ok := p.numbers[label]
-	if !ok {
-		if n = int32(len(p.names)); n >= 1<<20 {
+	x := format.MakeLabel(label)
+	if n = int32(p.labels.Find(x)); n < 0 {
+		if n = int32(len(p.labels.List)); n >= 1<<20 {
 			return 0, "more than 2^20 labels: are they in another column?"
 		}
-		p.numbers[label], p.names = n, append(p.names, label)
+		p.labels.Add(x)
 	}
 	return n, ""
 }
@@ -385,28 +389,31 @@ func (p *predictions) number(label string) (n int32, bad string) {
 // classes returns the names of the classes, sorted as labels of data are, and of each label the
 // number of its class.
 func (p *predictions) classes(positive string) (names []string, of []int32, err error) {
-	of = make([]int32, len(p.names))
+	all := p.labels.List
+	of = make([]int32, len(all))
 	if positive != "" {
-		k, ok := p.numbers[positive]
-		if !ok {
+		k := p.labels.Find(format.MakeLabel(positive))
+		if k < 0 {
 			return nil, nil, fmt.Errorf("no label %q", positive)
 		}
 		of[k] = 1
 		return []string{"not-" + positive, positive}, of, nil
 	}
-	names = slices.Clone(p.names)
-	slices.SortFunc(names, compareLabels)
-	if len(names) == 1 { // of what pair, only -1 and +1 say
-		other := []string{"", names[0]}
-		if v, err := strconv.ParseFloat(names[0], 64); err == nil && v <= 0 {
-			slices.Reverse(other)
-		}
-		names = other
+	order := make([]int, len(all))
+	for k := range order {
+		order[k] = k
 	}
-	for k, name := range names {
-		if n, ok := p.numbers[name]; ok {
-			of[n] = int32(k)
+	slices.SortFunc(order, func(a, b int) int {
+		return format.CompareLabels(all[a].Text, all[b].Text)
+	})
+	for i, k := range order {
+		names, of[k] = append(names, all[k].Text), int32(i)
+	}
+	if len(names) == 1 { // of what pair, only -1 and +1 say
+		if x := all[0]; x.Numeric && x.Num <= 0 {
+			return []string{names[0], ""}, of, nil
 		}
+		of[0], names = 1, []string{"", names[0]}
 	}
 	return names, of, nil
 }

@@ -16,7 +16,7 @@ func FuzzPredictions(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p := &predictions{numbers: map[string]int32{}}
+		p := &predictions{}
 		if p.file("-", strings.NewReader(text)) != nil {
 			return
 		}

@@ -295,6 +295,7 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
                        --mem-budget): it starts at the first example, from the model's weights
   unknown-features     predict and --test: non-zeros of features beyond those of training;
                        unknown_non_zeros counts them
+  unknown-labels       predict and --test: labels that training never had, which count as errors
 
   one-class and worse-than-constant look at the test if there is one, else at the training set where
   its margin is measured, else at the predictions in the later half of what was presented.

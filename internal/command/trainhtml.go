@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/bench/papers"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/exchange"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
@@ -74,7 +75,7 @@ func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
 				return len(o.Top) == 0
 			})
 			slices.SortStableFunc(data.Outputs, func(a, b exchange.OutputSummary) int {
-				return cmp.Or(compareLabels(a.Class, b.Class), compareLabels(a.Against, b.Against))
+				return cmp.Or(format.CompareLabels(a.Class, b.Class), format.CompareLabels(a.Against, b.Against))
 			})
 		}
 	}

@@ -40,6 +40,8 @@ func nextOf(w training.Warning, stdin bool) string {
 			return "if the indices count from 1 here, give --index-base 1"
 		}
 		return "check that these are the data you mean"
+	case training.UnknownLabels:
+		return "check how the labels are written"
 	case training.OneLabel:
 		return "learn examples of the other one too, or check the labels"
 	case training.Restarted:

@@ -1,0 +1,235 @@
+package dataset
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
+)
+
+// labelDoors write rows of one feature with these labels, and say whether the format has them as
+// texts.
+var labelDoors = []struct {
+	name  string
+	texts bool
+	takes func(label string) bool // nil: all
+	file  func(t *testing.T, labels []string) string
+}{
+	{"svmlight", false, isNumber, func(t *testing.T, labels []string) string {
+		return strings.Join(labels, " 1:1\n") + " 1:1\n"
+	}},
+	{"csv", false, nil, func(t *testing.T, labels []string) string {
+		return "x,label\n1," + strings.Join(labels, "\n1,") + "\n"
+	}},
+	{"csv in quotes", false, nil, func(t *testing.T, labels []string) string {
+		return "x,label\n1,\"" + strings.Join(labels, "\"\n1,\"") + "\"\n"
+	}},
+	{"csv with texts", false, nil, func(t *testing.T, labels []string) string {
+		return "x,label\nred," + strings.Join(labels, "\nblue,") + "\n"
+	}},
+	{"vw", false, func(label string) bool {
+		return isNumber(label) || label[0] > '9'
+	}, func(t *testing.T, labels []string) string {
+		return strings.Join(labels, " |f a\n") + " |f a\n"
+	}},
+	{"ndjson, numbers", false, func(label string) bool {
+		return json.Valid([]byte(label))
+	}, func(t *testing.T, labels []string) string {
+		return `{"x":1,"label":` + strings.Join(labels, "}\n{\"x\":1,\"label\":") + "}\n"
+	}},
+	{"ndjson, texts", true, nil, func(t *testing.T, labels []string) string {
+		return `{"x":1,"label":"` + strings.Join(labels, "\"}\n{\"x\":1,\"label\":\"") + "\"}\n"
+	}},
+	{"npz, texts", true, nil, func(t *testing.T, labels []string) string {
+		most := 0
+		for _, l := range labels {
+			most = max(most, utf8.RuneCountInString(l))
+		}
+		var text []byte
+		for _, l := range labels {
+			end := len(text) + 4*most
+			for _, r := range l {
+				text = binary.LittleEndian.AppendUint32(text, uint32(r))
+			}
+			text = append(text, make([]byte, end-len(text))...)
+		}
+		n := fmt.Sprint(len(labels))
+		return archive(t, zip.Store, "X", npy(dict("<f8", n+", 1"), slices.Repeat([]any{1.0}, len(labels))...),
+			"y", npy(dict(fmt.Sprintf("<U%d", most), n+","), text))
+	}},
+}
+
+func isNumber(label string) bool { return format.MakeLabel(label).Numeric }
+
+// TestLabelsThroughDoors: by every format, in chunks of any size, two labels are the same class if
+// they are the same text, or plain numerals of the same value that no source has as texts; and they
+// are printed as they came first.
+func TestLabelsThroughDoors(t *testing.T) {
+	lists := [][]string{
+		{"1.10", "1.1", "1.2x"}, {"007", "7", "5"}, {"1", "+1", "1.0", "-1", "1.00e+00", "-1.0"},
+		{"9007199254740992", "9007199254740993", "5"}, {"1", "1.", "2"}, {"0.5", ".5", "5e-01"},
+		{"18446744073709551615", "18446744073709551614", "1.8446744073709551615e+19"},
+		{"1000001", "1.000001e+06", "1e+06", "1000000"}, {"0", "-0", "0.0", "1"},
+		{"yes", "no", "Yes"}, {"10", "1e1", "10.0", "1.0e+01"}, {"1", "01", "001", "1e0", "1e00"},
+	}
+	for _, door := range labelDoors {
+		for _, list := range lists {
+			if door.takes != nil && slices.ContainsFunc(list, func(l string) bool {
+				return !door.takes(l)
+			}) {
+				continue
+			}
+			labels := slices.Repeat(list, 40)
+			var names []string // by the rule, one against another
+			want := make([]int32, len(labels))
+			for i, l := range labels {
+				k := slices.IndexFunc(names, func(n string) bool {
+					a, b := format.MakeLabel(n), format.MakeLabel(l)
+					a.Word, b.Word = door.texts, door.texts
+					return a.Equal(b)
+				})
+				if k < 0 {
+					k, names = len(names), append(names, l)
+				}
+				want[i] = int32(k)
+			}
+			file := filepath.Join(t.TempDir(), "data.npz")
+			if err := os.WriteFile(file, []byte(door.file(t, labels)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range []int{0, 64, 1 << 10} {
+				o := Options{AnyClasses: true, Classes: []string{}, chunk: size, Workers: 2}
+				d, err := Load[float64](t.Context(), []string{file}, o)
+				if err != nil {
+					t.Errorf("%s, %q: %v", door.name, list, err)
+					break
+				}
+				if !slices.Equal(d.Info.Classes, names) || !slices.Equal(d.Block.Class, want) {
+					t.Errorf("%s, %q in chunks of %d: classes %q, %d, want %q, %d", door.name, list,
+						size, d.Info.Classes, d.Block.Class[:len(list)], names, want[:len(list)])
+				}
+			}
+		}
+	}
+}
+
+// TestLabelsOfModel: rows meet the labels of a model by their text, else by their value, and what
+// is neither is foreign.
+func TestLabelsOfModel(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		o       Options
+		data    string
+		y       []float64
+		foreign []string
+	}{
+		{"+1 for 1", Options{Labels: &LabelMap{"-1", "+1"}}, "1 1:1\n-1.0 1:1\n+1 1:1\n2 1:1\n",
+			[]float64{1, -1, 1, 0}, []string{"2"}},
+		{"texts that are told apart", Options{Labels: &LabelMap{"1.10", "1.1"}},
+			"x,y\n1,1.10\n1,1.1\n1,1.100\n1,+1.1\n", []float64{-1, 1, 0, 1}, []string{"1.100"}},
+		{"a value that both have", Options{Labels: &LabelMap{"1", "+1"}},
+			"x,y\n1,1\n1,+1\n1,1.0\n", []float64{-1, 1, 0}, []string{"1.0"}},
+		{"a text is no number", Options{Labels: &LabelMap{"0", "1"}},
+			"{\"x\":1,\"y\":\"1.0\"}\n{\"x\":1,\"y\":1.0}\n{\"x\":1,\"y\":\"1\"}\n",
+			[]float64{0, 1, 1}, []string{"1.0"}},
+		{"words for none", Options{Labels: &LabelMap{"a", "b"}},
+			"x,y\n1,a\n1,NA\n1,null\n1,None\n1,N/A\n1,?\n1,\n1,b\n",
+			[]float64{-1, 0, 0, 0, 0, 0, 0, 1}, nil},
+		{"a label that is such a word", Options{Labels: &LabelMap{"NA", "US"}},
+			"x,y\n1,US\n1,NA\n1,nan\n", []float64{1, -1, 0}, nil},
+		{"such a word that is a text", Options{Labels: &LabelMap{"a", "b"}},
+			"{\"x\":1,\"y\":\"NA\"}\n{\"x\":1,\"y\":\"a\"}\n{\"x\":1,\"y\":null}\n",
+			[]float64{0, -1, 0}, []string{"NA"}},
+	} {
+		o := c.o
+		o.LabelsOptional, o.AnyFormat = true, true
+		s, err := OpenReader[float64](t.Context(), "in", strings.NewReader(c.data), o)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		b, err := s.Next()
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		foreign := 0
+		for i, y := range c.y {
+			if s.Labelled(i) != (y != 0) || y != 0 && b.Y[i] != y {
+				t.Errorf("%s: row %d is %v, known %t, want %v", c.name, i+1, b.Y[i], s.Labelled(i), y)
+			}
+			if s.Foreign(i) {
+				foreign++
+			}
+		}
+		in := s.Info()
+		if in.Foreign != foreign || !slices.Equal(in.ForeignLabels, c.foreign) {
+			t.Errorf("%s: %d rows of labels %q, %d by row, want %q", c.name, in.Foreign,
+				in.ForeignLabels, foreign, c.foreign)
+		}
+		s.Close()
+	}
+}
+
+// TestMissingLabels: in training a word for a missing value is refused where a label may stand, in
+// every format that has no other way to say so.
+func TestMissingLabels(t *testing.T) {
+	for _, word := range []string{"", "?", "NA", "nan", "NaN", "N/A", "n/a", "null", "NULL", "None"} {
+		for _, door := range labelDoors {
+			if word == "" && door.name != "csv" || word == "null" && door.name == "ndjson, numbers" {
+				continue
+			}
+			file := filepath.Join(t.TempDir(), "data.npz")
+			labels := []string{"1", "2", word, "1"}
+			if err := os.WriteFile(file, []byte(door.file(t, labels)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Load[float64](t.Context(), []string{file}, Options{AnyClasses: true,
+				Classes: []string{}})
+			if kept := door.name == "ndjson, texts" && word != "?"; (err == nil) != kept {
+				t.Errorf("%s, %q: %v", door.name, word, err)
+			}
+		}
+	}
+}
+
+// TestConvertedLabels: what is converted reads back as the same classes, or is refused.
+func TestConvertedLabels(t *testing.T) {
+	for _, list := range [][]string{{"1", "+1", "1.0"}, {"007", "7"}, {"NA", "US"}, {"1.10", "1.1"},
+		{"1000001", "1000002"}, {"yes", "no"}, {"9007199254740993", "9007199254740992"}} {
+		var in strings.Builder
+		for _, l := range list {
+			fmt.Fprintf(&in, "{\"label\":%q,\"x\":{\"1\":1}}\n", l)
+		}
+		from := filepath.Join(t.TempDir(), "in")
+		if err := os.WriteFile(from, []byte(in.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range []string{"svmlight", "csv", "ndjson", "vw", "npz", "hsb"} {
+			var out bytes.Buffer
+			if _, err := Convert(t.Context(), []string{from}, Options{},
+				Conversion{To: to, Out: &out}); err != nil {
+				if to == "ndjson" || to == "hsb" {
+					t.Errorf("%q to %s: %v", list, to, err)
+				}
+				continue
+			}
+			file := filepath.Join(t.TempDir(), "out."+to)
+			if err := os.WriteFile(file, out.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			d, err := Load[float64](t.Context(), []string{file}, Options{AnyClasses: true,
+				Classes: []string{}})
+			if err != nil || !slices.Equal(d.Info.Classes, list) {
+				t.Errorf("%q to %s: %v, %v", list, to, err, d)
+			}
+		}
+	}
+}
