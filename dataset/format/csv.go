@@ -491,11 +491,14 @@ func (c *Chunk[T]) pastLines(lay *csvLayout) (pos int) {
 	return pos
 }
 
+// noComment says what is wrong with a comment that is taken for a row.
+const noComment = " (comments may only stand before the first row)"
+
 // tooFew says what is wrong with the row at start, which has found fields.
 func (c *Chunk[T]) tooFew(start, want, found int) string {
 	comment := ""
 	if t := bytes.TrimLeft(c.Line(start), " \t"); len(t) > 0 && t[0] == '#' {
-		comment = " (comments may only stand before the first row)"
+		comment = noComment
 	}
 	return fmt.Sprintf("expected %d columns, found %d%s", want, found, comment)
 }
@@ -624,6 +627,8 @@ func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
 		return "expected a number, the value is missing: say by Options.Missing what it stands for"
 	case st == numRange:
 		return tooLarge[T](t)
+	case t[0] == '#':
+		return fmt.Sprintf("expected a number, found %q%s", t, noComment)
 	case t[0]-'0' <= 9 && delim != ',' && strings.Count(t, ",") == 1:
 		return fmt.Sprintf("expected a number, found %q (a decimal comma? Write a point)", t)
 	case t[0]-'0' <= 9:

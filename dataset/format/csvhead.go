@@ -59,7 +59,12 @@ func readTable(h *Head, o *Options) *csvTable {
 		text = rest
 	}
 	var whole *csvTable
-	for _, alike := range []bool{true, false} {
+	good := []func(t *csvTable) bool{
+		func(t *csvTable) bool { return t.alike && !t.short },
+		func(t *csvTable) bool { return t.short },
+		func(t *csvTable) bool { return true },
+	}
+	for _, good := range good {
 		for _, d := range candidates {
 			t := &csvTable{delim: d}
 			t.read(h, text)
@@ -69,7 +74,7 @@ func readTable(h *Head, o *Options) *csvTable {
 			if whole == nil {
 				whole = t
 			}
-			if t.cols > 1 && (t.alike || !alike) {
+			if t.cols > 1 && good(t) {
 				return t
 			}
 		}
@@ -103,7 +108,7 @@ func (t *csvTable) read(h *Head, text []byte) {
 	few := t.rows[:min(len(t.rows), fewLines)]
 	count := func(row []byte) int { return len(appendCells(nil, row, t.delim)) }
 	t.cols, t.alike = count(few[0]), true
-	if more := t.cols + 1; len(few) > 2 && t.cols > 0 {
+	if more := t.cols + 1; len(few) > 2 && t.cols > 1 {
 		t.short = !slices.ContainsFunc(few[1:], func(row []byte) bool { return count(row) != more })
 	}
 	if t.short {
