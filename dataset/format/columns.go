@@ -20,6 +20,8 @@ type csvLayout struct {
 	row    int64 // byte of the file where the row of names begins, -1 if there is none
 	from   int64 // byte where the first row begins, of names or not; lines before it are none
 
+	units int64 // byte where a row ends that may be of units; 0: none
+
 	before   []byte   // those lines, where they have quotes
 	comments int      // those that begin with #
 	missed   []string // the words for missing values that the first rows have

@@ -215,8 +215,27 @@ func layoutCSV(t *csvTable, o *Options) (*csvLayout, error) {
 	if err := l.findID(names, o); err != nil {
 		return l, err
 	}
+	if names != nil && len(lines) > 2 && unitsOnly(lines, t.delim) {
+		l.units = t.from + int64(cap(t.rows[0])-cap(lines[1]))
+	}
 	seen := l.look(lines)
 	return l, l.setKinds(findKinds(seen), seen, o)
+}
+
+// unitsOnly reports whether the first of some rows has no number where those below have some: as a
+// line of units has.
+func unitsOnly(rows [][]byte, delim byte) bool {
+	var buf []byte
+	below := appendCells(nil, rows[1], delim)
+	some := false
+	for i, f := range appendCells(nil, rows[0], delim) {
+		number := i < len(below) && isNumber(below[i].text, &buf)
+		if isNumber(f.text, &buf) {
+			return false
+		}
+		some = some || number && !isMissing(f.text)
+	}
+	return some
 }
 
 // decide returns the names of the columns that the first row has, nil if it has none. What it is is
@@ -627,6 +646,8 @@ func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
 		return "expected a number, the value is missing: say by Options.Missing what it stands for"
 	case st == numRange:
 		return tooLarge[T](t)
+	case c.Offset+int64(off) < c.Layout.Own.(*csvLayout).units:
+		return fmt.Sprintf("expected a number, found %q (a line of units? Leave it out)", t)
 	case t[0] == '#':
 		return fmt.Sprintf("expected a number, found %q%s", t, noComment)
 	case t[0]-'0' <= 9 && delim != ',' && strings.Count(t, ",") == 1:

@@ -271,10 +271,10 @@ func (t *csvTable) header(known []string) float64 {
 			continue
 		}
 		n, err := strconv.Atoi(string(f.text))
-		if i == 0 {
+		if numbers == 0 {
 			from = n
 		}
-		ranged = ranged && err == nil && n == i+from && (from == 0 || from == 1)
+		ranged = ranged && err == nil && n == numbers+from && (from == 0 || from == 1)
 		numbers++
 	}
 	ranged = ranged && numbers > 2
