@@ -108,7 +108,11 @@ type Options struct {
 	// texts in which, of the first thousand rows that are in the head, more have a text than a
 	// number.
 	TextCols, NumberCols, IgnoreCols []string
-	// Missing says what a csv value that is missing stands for (nothing, ?, NA, N/A, NaN or null).
+	// HeaderRow says whether the first row of csv names the columns: "yes", "no", or "" and "auto"
+	// by its text and Header; a file whose text leaves it open is refused.
+	HeaderRow string
+	// Missing says what a csv value that is missing stands for (nothing, ?, NA, N/A, NaN, null, \N
+	// or a point alone).
 	// "mean": of numbers their column's mean, as far as seen (see Scaling), of texts none.
 	// "indicator": that mean, beside a further feature COLUMN=?, of texts this alone. "error": the
 	// row is bad. "": of numbers the row is bad, of texts it is COLUMN=?.
@@ -249,7 +253,7 @@ type Options struct {
 	Memory int64
 
 	// OnWarn is called with what is odd but stops nothing, such as padding behind packed data, by
-	// the goroutine that calls Next or Load; nil: none.
+	// the goroutine that calls Open, Next or Load; nil: none.
 	OnWarn func(string)
 
 	chunk int // bytes of text a worker parses at a time; 0: chunkSize
@@ -310,6 +314,8 @@ type Info struct {
 	LabelKey string   // ndjson: key of the label, where the options name it
 	IDKey    string   // ndjson: key of the id; "": none
 	Header   []string // csv: names of the columns, in training's order; nil if there are none
+	// Decided says how the first rows of csv were understood; nil of other formats.
+	Decided *format.Decided
 	// Kinds has a letter for each column of csv beside the label's: n a number, t texts, - left
 	// out; "" if all are numbers.
 	Kinds string
@@ -536,6 +542,8 @@ func (c *config) checkSizes() error {
 		return badOption("workers", strconv.Itoa(c.Workers), "0 to "+strconv.Itoa(MaxWorkers))
 	case c.MaxLine < 0:
 		return badOption("max line", strconv.FormatInt(c.MaxLine, 10), "a number of bytes")
+	case !slices.Contains([]string{"", "auto", "yes", "no"}, c.HeaderRow):
+		return badOption("header", c.HeaderRow, "yes, no or auto")
 	case c.Memory < 0:
 		return badOption("memory", strconv.FormatInt(c.Memory, 10), "a number of bytes")
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"go.uber.org/goleak"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
@@ -127,7 +128,7 @@ func TestRules(t *testing.T) {
 		{"csv, header", "x,class,z\n1,2,3\n4,5,6\n", Options{}, "-1 1 3|+1 4 6|"},
 		{"csv, header of last column", "x,y2,z\n1,2,3\n4,5,6\n", Options{}, "-1 1 2|+1 4 5|"},
 		{"csv, numbers in the header", "0,1,label\n1,2,3\n4,5,6\n", Options{}, "-1 1 2|+1 4 5|"},
-		{"csv, text only is no header", "a,x\nb,y\n", Options{OnError: "skip", LabelCol: "1"},
+		{"csv, text only is no header", "a,x\nb,y\n", Options{HeaderRow: "no", LabelCol: "1"},
 			"-1 0:1|+1 1:1|"},
 		{"csv, label by name", "x,kind\n1,2\n4,5\n", Options{LabelCol: "x"}, "-1 2|+1 5|"},
 		{"csv, label by number", "1,2,3\n4,5,6\n", Options{LabelCol: "1"}, "-1 2 3|+1 5 6|"},
@@ -203,7 +204,9 @@ func TestInfo(t *testing.T) {
 		Labels: LabelMap{"no", "yes"}, Seen: []string{"no", "yes"},
 		Rows: 3, Positives: 1, Dim: 2, NonZeros: 6, Bytes: 28, InputRead: 28,
 		MaxNorm: math.Sqrt(61), Scale: math.Sqrt(61),
-		Columns: 3, LabelCol: 3, Header: []string{"a", "b", "y"}}
+		Columns: 3, LabelCol: 3, Header: []string{"a", "b", "y"},
+		Decided: &format.Decided{Delimiter: ",", Header: true, Label: "y", Texts: []string{},
+			Ignored: []string{}, Missing: []string{}}}
 	if diff := cmp.Diff(want, d.Info); diff != "" {
 		t.Error(diff)
 	}

@@ -460,7 +460,7 @@ func (in *input) enough(f *format.Format) bool {
 	}
 	if f == nil {
 		var err error
-		if f, err = format.Recognise(h); err != nil {
+		if f, err = format.Recognise(h, ""); err != nil {
 			return true // more of the head doesn't make it better
 		}
 	}

@@ -192,7 +192,7 @@ func (s *Stream[T]) prepare() error {
 	}
 	f := c.format
 	if f == nil {
-		if f, err = format.Recognise(in.begins(&s.lim)); err != nil {
+		if f, err = format.Recognise(in.begins(&s.lim), c.trained()); err != nil {
 			return err
 		}
 	}
@@ -224,6 +224,12 @@ func (s *Stream[T]) arranged(f *format.Format) error {
 	c, l, to := s.cfg, s.layout, &s.info
 	to.IndexBase, to.BaseFound = l.IndexBase, l.BaseFound
 	to.LabelKey, to.IDKey = l.LabelKey, l.IDKey
+	to.Decided = l.Decided
+	if c.OnWarn != nil {
+		for _, odd := range l.Odd {
+			c.OnWarn(odd)
+		}
+	}
 	to.Columns, to.LabelCol, to.Header, to.Kinds = l.Columns, l.LabelCol, l.Header, l.Kinds
 	if to.Kind = l.Kind; to.Kind == "" {
 		to.Kind = f.Name
@@ -292,7 +298,7 @@ func (s *Stream[T]) options() *format.Options {
 		BaseTrained: c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1",
 		WeightCol:   c.WeightCol, WeightOptional: c.WeightOptional || c.LabelsOptional,
 		IDCol: c.IDCol, IDs: c.LabelsLater, LabelKey: c.LabelKey, LabelCol: c.LabelCol,
-		Columns: c.Columns, Header: c.Header,
+		Columns: c.Columns, Header: c.Header, HeaderRow: c.HeaderRow,
 		Label: c.Label,
 		Kinds: c.Kinds, TextCols: c.TextCols, NumberCols: c.NumberCols, IgnoreCols: c.IgnoreCols,
 		Missing:  c.Missing,
@@ -303,9 +309,7 @@ func (s *Stream[T]) options() *format.Options {
 	if c.Trained == s.p.Format.Name && !c.AnyFormat {
 		o.TrainedDim = c.Dim
 	}
-	if !c.AnyFormat {
-		o.Trained = c.Trained
-	}
+	o.Trained = c.trained()
 	switch trained := format.Lookup(c.Trained); {
 	case c.HashBits > 0 || len(c.pairs) > 0 || len(c.Names) > 0:
 		o.Naming = format.Words
@@ -417,7 +421,11 @@ func (s *Stream[T]) checkNext(in *input) (err error) {
 		return err
 	}
 	if s.cfg.format == nil {
-		other, err := format.Recognise(in.begins(&s.lim))
+		trained := s.cfg.trained()
+		if trained == "" {
+			trained = f.Name // as the first file
+		}
+		other, err := format.Recognise(in.begins(&s.lim), trained)
 		if err != nil {
 			return err
 		}

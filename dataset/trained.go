@@ -7,6 +7,14 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
+// trained returns the format that training had, "" where any goes with it.
+func (c *config) trained() string {
+	if c.AnyFormat {
+		return ""
+	}
+	return c.Trained
+}
+
 // foreign refuses a format other than training had.
 func (c *config) foreign(file string, f *format.Format) error {
 	if c.Trained == "" || c.AnyFormat || f.Serves(c.Trained) {

@@ -267,6 +267,9 @@ type Data struct {
 	// negative, or the key of ndjson; "" takes the one named label, class, target or y, else, of
 	// csv, the last. Default ""; a column or key that is there.
 	LabelCol string `json:"label_col,omitempty" toml:"label_col,omitempty"`
+	// Header says whether the first row of csv names the columns; with "" and "auto" its text does.
+	// Default ""; "auto", "yes" or "no".
+	Header string `json:"header,omitempty" toml:"header,omitempty"`
 	// TextCols are columns of csv that hold texts, each as LabelCol; of columns in neither list the
 	// first rows decide. Each text of a column is a feature of its own. Default none; columns that
 	// are there.
@@ -331,7 +334,8 @@ func (d *Data) Reading() dataset.Options {
 		return value
 	}
 	return dataset.Options{Format: or(d.Format, "auto"), IndexBase: or(d.IndexBase, "auto"),
-		LabelCol: d.LabelCol, WeightCol: d.WeightCol, Positive: d.Positive, Classes: d.Classes,
+		HeaderRow: or(d.Header, "auto"),
+		LabelCol:  d.LabelCol, WeightCol: d.WeightCol, Positive: d.Positive, Classes: d.Classes,
 		Bias:     or(d.Bias, "auto"),
 		TextCols: d.TextCols, NumberCols: d.NumberCols, IgnoreCols: d.IgnoreCols,
 		Missing:   d.Missing,
@@ -348,6 +352,7 @@ func (d *Data) Idle(found string) error {
 			"Leave it out: the label has a place of its own."},
 		{"weight_col", d.WeightCol, "", "WeightCol", "Leave it out."},
 		{"index_base", d.IndexBase, "auto", "IndexBase", "Leave it out."},
+		{"header", d.Header, "auto", "HeaderRow", "Leave it out."},
 		{"text_col", strings.Join(d.TextCols, ","), "", "TextCols", "Leave it out."},
 		{"number_col", strings.Join(d.NumberCols, ","), "", "NumberCols", "Leave it out."},
 		{"ignore_col", strings.Join(d.IgnoreCols, ","), "", "IgnoreCols", "Leave it out."},

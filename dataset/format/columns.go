@@ -18,6 +18,15 @@ type csvLayout struct {
 	weight int   // column of the weight, from 1; 0: none
 	id     int   // column of the ids, from 1; 0: none
 	row    int64 // byte of the file where the row of names begins, -1 if there is none
+	from   int64 // byte where the first row begins, of names or not; lines before it are none
+
+	units int64 // byte where a row ends that may be of units; 0: none
+
+	before   []byte   // those lines, where they have quotes
+	comments int      // those that begin with #
+	missed   []string // the words for missing values that the first rows have
+	odd      []string // what is odd about the columns, see Layout.Odd
+	index    bool     // the first column numbers or names the rows, and is left out
 
 	// The columns in the order of the features, which is that of training where that has names.
 	header []string // with the label's; nil: no names known
@@ -248,6 +257,10 @@ func (l *csvLayout) byName(names []string, o *Options) (err error) {
 			continue
 		}
 		f, ok := feature[name]
+		if !ok && col == 0 && indexName(names) { // training had none
+			l.to[col], l.index = toIgnored, true
+			continue
+		}
 		switch {
 		case !ok:
 			unknown = append(unknown, name)
@@ -259,7 +272,12 @@ func (l *csvLayout) byName(names []string, o *Options) (err error) {
 	}
 	var missing []string
 	for i, name := range o.Header {
-		if i != l.at && !seen[name] {
+		slot := i
+		if i > l.at {
+			slot--
+		}
+		left := slot < len(o.Kinds) && o.Kinds[slot] == kindIgnored
+		if i != l.at && !seen[name] && !left {
 			missing = append(missing, name)
 		}
 	}
@@ -306,27 +324,4 @@ func quotedNames(names []string) string {
 		s = append(s, strconv.Quote(name))
 	}
 	return strings.Join(s, ", ")
-}
-
-// namesTraining reports whether a first row holds names of training's columns, where comparing its
-// text with the second row's doesn't decide: in a file of one row, or one whose columns have
-// numbers for names.
-func namesTraining(first, header []string) bool {
-	names := make(map[string]bool, len(header))
-	for _, name := range header {
-		names[name] = true
-	}
-	known, numbers := 0, 0
-	for _, f := range first {
-		if names[f] {
-			known++
-		}
-		if MakeLabel(f).Numeric {
-			numbers++
-		}
-	}
-	_, twice := repeated(first)
-	// A row of names: some are training's and none is a number, or all are, none twice, and at most
-	// the label's is missing.
-	return known > 0 && numbers == 0 || known == len(first) && known >= len(header)-1 && !twice
 }

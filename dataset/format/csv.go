@@ -22,14 +22,15 @@ var CSV = &Format{
 			"`NAME` or number; vw: tag"},
 		{"Columns", "csv: columns of a row"},
 		{"Header", "csv: names of the columns"},
+		{"HeaderRow", "csv: whether the first row names the columns: yes, no, or by its text"},
 		{"Label", "csv: number of the labels' column in training"},
 		{"Kinds", "csv: kinds of the columns in training"},
 		{"TextCols", "csv: this column holds texts, each a feature, by `NAME` or number; may be " +
 			"given again"},
 		{"NumberCols", "csv: this column holds numbers, by `NAME` or number; may be given again"},
 		{"IgnoreCols", "csv: leave this column out, by `NAME` or number; may be given again"},
-		{"Missing", "csv: at a value that is missing (nothing, ?, NA, NaN or null): stop, as at " +
-			"a bad row; take the column's mean so far; or that and a feature that says so. Of " +
+		{"Missing", "csv: at a value that is missing (nothing, ?, NA, NaN, null, \\N or .): stop, " +
+			"as at a bad row; take the column's mean so far; or that and a feature that says so. Of " +
 			"texts it is a text, unless this says error, or mean: none of the texts"},
 		{"HashBits", "csv, ndjson: hash names of features into so many bits"},
 	},
@@ -48,21 +49,28 @@ func sniffCSV(h *Head) int {
 // headCSV finds the columns. Those of further files are as the first one's.
 func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
 	like := o.like(first)
-	lines, delim, ok := delimited(h) // the delimiter is the one that cuts all of these alike
-	if len(lines) == 0 {             // one unfinished line of any length
+	t := readTable(h, like)
+	if len(t.rows) == 0 { // one unfinished line of any length
 		return nil, &RowError{File: h.File, Line: 1, Col: 1,
 			What:    "expected the end of the first row",
 			Excerpt: Excerpt(h.Text, 0), Err: ErrFormat}
 	}
-	if !ok {
-		return nil, h.Bad(lines[0], 0, "expected columns set apart by , ; tab or blanks",
+	if t.cols < 2 && !t.alike {
+		return nil, h.Bad(t.rows[0], 0, "expected columns set apart by , ; tab or blanks",
 			like.columnsError())
 	}
-	l, err := layoutCSV(lines, int64(h.Offset(lines[0])), delim, like)
+	top := t.rows[0]
+	l, err := layoutCSV(t, like)
 	if err != nil {
-		return nil, h.Bad(lines[0], 0, err.Error(), like.columnsError())
+		return nil, h.Bad(top, 0, err.Error(), like.columnsError())
+	}
+	if before := h.Text[:t.from]; bytes.IndexByte(before, '"') >= 0 {
+		l.before = before
 	}
 	lay := l.describe(o)
+	if first == nil {
+		lay.Odd = l.odd
+	}
 	if l.row >= 0 {
 		lay.NoRows = "only a header"
 	}
@@ -96,7 +104,10 @@ func (o *Options) like(first *Layout) *Options {
 // describe is the layout of the columns for all who don't parse them.
 func (l *csvLayout) describe(o *Options) *Layout {
 	lay := &Layout{IndexBase: 1, BaseFound: byColumns, Columns: l.features() + 1,
-		Header: l.header, Kinds: l.kinds, Words: l.words, Own: l}
+		Header: l.header, Kinds: l.kinds, Words: l.words, Own: l, Decided: l.decided()}
+	if o.Columns > 0 {
+		lay.Columns = o.Columns // the file may lack some that are left out
+	}
 	if l.words {
 		lay.Lead = l.numbers
 	}
@@ -114,20 +125,26 @@ func (l *csvLayout) describe(o *Options) *Layout {
 	return lay
 }
 
-// splitCSV returns the fields of a line as texts; see appendFields.
+// cell is a field of a row, without the blanks and quotes around it.
+type cell struct {
+	text   []byte
+	quoted bool
+}
+
+// splitCSV returns the fields of a line as texts; see appendCells.
 func splitCSV(line []byte, delim byte) []string {
-	fields := appendFields(nil, line, delim)
-	out := make([]string, len(fields))
-	for i, f := range fields {
-		out[i] = string(f)
+	cells := appendCells(nil, line, delim)
+	out := make([]string, len(cells))
+	for i, f := range cells {
+		out[i] = string(f.text)
 	}
 	return out
 }
 
-// appendFields appends the fields of a line, without the blanks and quotes around them; "" within
-// quotes is a quote (RFC 4180). What was not quoted is the line's own bytes. It is for heads and
-// errors; rows are read by parseCSV, which must agree with it.
-func appendFields(dst [][]byte, line []byte, delim byte) [][]byte {
+// appendCells appends the fields of a line; "" within quotes is a quote (RFC 4180). What was not
+// quoted is the line's own bytes. It is for heads and errors; rows are read by parseCSV, which must
+// agree with it.
+func appendCells(dst []cell, line []byte, delim byte) []cell {
 	s := bytes.TrimRight(line, "\r\n")
 	tab := byte('\t') // the second byte that is a blank
 	if delim == '\t' {
@@ -166,7 +183,7 @@ func appendFields(dst [][]byte, line []byte, delim byte) [][]byte {
 		} else {
 			f = s[:end]
 		}
-		dst = append(dst, f)
+		dst = append(dst, cell{f, quoted})
 		if i == len(s) {
 			return dst
 		}
@@ -174,87 +191,23 @@ func appendFields(dst [][]byte, line []byte, delim byte) [][]byte {
 	}
 }
 
-// fewLines is how many lines of the head decide about the delimiter and the header.
-const fewLines = 20
-
-// delimited returns the first rows of the head, and the first of , ; tab and blanks that cuts them
-// into equally many fields, more than one; else the first that cuts the first row, so that what is
-// wrong with the others can be said by row and column. Blanks are last, as they stand beside the
-// other delimiters too.
-func delimited(h *Head) (rows [][]byte, delim byte, ok bool) {
-	lines := h.Lines(kindLines)
-	of := func(byte) [][]byte { return lines }
-	if bytes.IndexByte(h.Text, '"') >= 0 { // a row may have several lines
-		of = func(d byte) [][]byte { return csvRecords(h, kindLines, d) }
-	}
-	candidates := []byte{',', ';', '\t', ' '}
-	for _, alike := range []bool{true, false} {
-		for _, d := range candidates {
-			rows := of(d)
-			if len(rows) == 0 {
-				continue
-			}
-			n := len(appendFields(nil, rows[0], d))
-			if n > 1 && (!alike || !slices.ContainsFunc(rows[:min(len(rows), fewLines)],
-				func(l []byte) bool { return len(appendFields(nil, l, d)) != n })) {
-				return rows, d, true
-			}
-		}
-	}
-	return lines, 0, false
-}
-
 // labelNames are the header names that mean the label.
 var labelNames = []string{"label", "class", "target", "y"}
 
-// csvHeader reports whether the first row names the columns: it has a text where the second row has
-// a number, and no number itself (or the text is the label column's name).
-func csvHeader(first, second []string, labelCol string) bool {
-	evidence, numbers := false, 0
-	for i, f := range first {
-		if MakeLabel(f).Numeric {
-			numbers++
-			continue
-		}
-		if f == "" || f == "?" || i >= len(second) || isNotFinite(f) ||
-			!MakeLabel(second[i]).Numeric {
-			continue
-		}
-		evidence = true
-		if f == labelCol || slices.Contains(labelNames, strings.ToLower(f)) {
-			return true
-		}
+// layoutCSV finds the layout of a file from its first rows. An error is the text of what is wrong
+// with the first one.
+func layoutCSV(t *csvTable, o *Options) (*csvLayout, error) {
+	l := &csvLayout{delim: t.delim, cols: t.cols, row: -1, from: t.from, comments: t.comments}
+	names, err := t.decide(o)
+	if err != nil {
+		return l, err
 	}
-	return evidence && numbers == 0
-}
-
-// namesOnly reports whether the only row there is names the columns, one of them the label's.
-func namesOnly(row []string) bool {
-	named := false
-	for _, f := range row {
-		if MakeLabel(f).Numeric {
-			return false
-		}
-		named = named || f != "y" && slices.Contains(labelNames, strings.ToLower(f))
-	}
-	return named
-}
-
-// layoutCSV finds the layout of a file from its first rows (neither blank nor comments), of which
-// the first is at byte at. An error is the text of what is wrong with that one.
-func layoutCSV(lines [][]byte, at int64, delim byte, o *Options) (*csvLayout, error) {
-	few := lines[:min(len(lines), fewLines)]
-	first := splitCSV(lines[0], delim)
-	l := &csvLayout{delim: delim, cols: len(first), row: -1}
-	_, number := strconv.Atoi(o.LabelCol)
-	isHead := len(lines) == 1 && namesOnly(first) ||
-		len(lines) > 1 && csvHeader(first, splitCSV(lines[1], delim), o.LabelCol) ||
-		len(o.Header) > 0 && namesTraining(first, o.Header) ||
-		o.LabelCol != "" && number != nil && slices.Contains(first, o.LabelCol) ||
-		len(o.Header) == 0 && headed(few, delim)
-	var names []string
-	if isHead {
-		l.row, names, lines = at, first, lines[1:]
+	lines := t.rows
+	switch {
+	case names != nil:
+		l.row, lines = t.from, lines[1:]
+	case t.short:
+		l.cols--
 	}
 	if err := l.arrangeWeighted(names, o); err != nil {
 		return l, err
@@ -262,11 +215,58 @@ func layoutCSV(lines [][]byte, at int64, delim byte, o *Options) (*csvLayout, er
 	if err := l.findID(names, o); err != nil {
 		return l, err
 	}
-	return l, l.setKinds(func() []byte { return l.findKinds(lines) }, o)
+	if names != nil && len(lines) > 2 && unitsOnly(lines, t.delim) {
+		l.units = t.from + int64(cap(t.rows[0])-cap(lines[1]))
+	}
+	seen := l.look(lines)
+	return l, l.setKinds(findKinds(seen), seen, o)
 }
 
-// kindLines is how many lines of the head are looked at for what a column holds.
-const kindLines = 1000
+// unitsOnly reports whether the first of some rows has no number where those below have some: as a
+// line of units has.
+func unitsOnly(rows [][]byte, delim byte) bool {
+	var buf []byte
+	below := appendCells(nil, rows[1], delim)
+	some := false
+	for i, f := range appendCells(nil, rows[0], delim) {
+		number := i < len(below) && isNumber(below[i].text, &buf)
+		if isNumber(f.text, &buf) {
+			return false
+		}
+		some = some || number && !isMissing(f.text)
+	}
+	return some
+}
+
+// decide returns the names of the columns that the first row has, nil if it has none. What it is is
+// said by Options.HeaderRow, or else by the names of training, or by its text.
+func (t *csvTable) decide(o *Options) ([]string, error) {
+	names := t.names()
+	switch o.HeaderRow {
+	case "yes":
+		return names, nil
+	case "no":
+		return nil, nil
+	}
+	if len(o.Header) > 0 && namesTraining(names, o.Header) {
+		return names, nil
+	}
+	var known []string
+	for _, name := range slices.Concat([]string{o.LabelCol, o.WeightCol, o.IDCol}, o.TextCols,
+		o.NumberCols, o.IgnoreCols) {
+		if _, err := strconv.Atoi(name); err != nil && name != "" {
+			known = append(known, name)
+		}
+	}
+	switch sum := t.header(known); {
+	case sum >= surely:
+		return names, nil
+	case sum > surelyNot && o.Columns == 0:
+		return nil, fmt.Errorf("the first row may be a header or an example: set " +
+			"Options.HeaderRow to yes or no")
+	}
+	return nil, nil
+}
 
 // labelColumn finds the label's column, from 0.
 func labelColumn(want string, header []string, cols int) (int, error) {
@@ -328,7 +328,7 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 	var quoted, id []byte
 	var alone csvAnswer[T]
 
-	for pos := 0; pos < c.N; r.Lines++ {
+	for pos := c.pastLines(lay); pos < c.N; r.Lines++ {
 		start := pos
 		for b[pos] == ' ' || b[pos] == tab {
 			pos++
@@ -336,7 +336,7 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 		if ch := b[pos]; ch == '\n' {
 			pos++
 			continue
-		} else if ch == '#' || ch == '\r' && b[pos+1] == '\n' {
+		} else if ch == '\r' && b[pos+1] == '\n' {
 			pos = c.NextLine(pos)
 			continue
 		}
@@ -459,7 +459,7 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 			}
 			if ch := b[pos]; ch == '\n' || ch == '\r' && b[pos+1] == '\n' {
 				if col+1 < lay.cols {
-					bad, at = fmt.Sprintf("expected %d columns, found %d", lay.cols, col+1), pos
+					bad, at = c.tooFew(start, lay.cols, col+1), pos
 				}
 				break
 			} else if ch == delim {
@@ -493,6 +493,27 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 			c.countInner(start, pos)
 		}
 	}
+}
+
+// pastLines returns where the first row begins in the text: lines before that of the file are none.
+func (c *Chunk[T]) pastLines(lay *csvLayout) (pos int) {
+	for pos < c.N && c.Offset+int64(pos) < lay.from {
+		pos = c.NextLine(pos)
+		c.Out.Lines++
+	}
+	return pos
+}
+
+// noComment says what is wrong with a comment that is taken for a row.
+const noComment = " (comments may only stand before the first row)"
+
+// tooFew says what is wrong with the row at start, which has found fields.
+func (c *Chunk[T]) tooFew(start, want, found int) string {
+	comment := ""
+	if t := bytes.TrimLeft(c.Line(start), " \t"); len(t) > 0 && t[0] == '#' {
+		comment = noComment
+	}
+	return fmt.Sprintf("expected %d columns, found %d%s", want, found, comment)
 }
 
 // integers reads the fields from b[p] on that are nothing but a few digits with a delimiter right
@@ -600,6 +621,10 @@ func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
 		return "expected a number, the value is missing: say by Options.Missing what it stands for"
 	case st == numRange:
 		return tooLarge[T](t)
+	case c.Offset+int64(off) < c.Layout.Own.(*csvLayout).units:
+		return fmt.Sprintf("expected a number, found %q (a line of units? Leave it out)", t)
+	case t[0] == '#':
+		return fmt.Sprintf("expected a number, found %q%s", t, noComment)
 	case t[0]-'0' <= 9 && delim != ',' && strings.Count(t, ",") == 1:
 		return fmt.Sprintf("expected a number, found %q (a decimal comma? Write a point)", t)
 	case t[0]-'0' <= 9:

@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,8 +25,9 @@ const (
 	toID         = -5
 )
 
-// missingTexts are what stands for a value that is missing, in letters of any case.
-var missingTexts = []string{"", "?", "NA", "N/A", "NaN", "null"}
+// missingTexts are what stands for a value that is missing, in letters of any case: among others
+// MySQL's \N and SAS's point.
+var missingTexts = []string{"", "?", "NA", "N/A", "NaN", "null", `\N`, "."}
 
 // IsMissing reports whether a field of a column has no value.
 func IsMissing(field []byte) bool { return isMissing(field) }
@@ -57,8 +59,8 @@ func ColumnName(slot, label int, header []string) string {
 }
 
 // setKinds says what each column is, once they are arranged: as in training or the first file, or
-// as found says of the features' columns. An error is the text of what is wrong.
-func (l *csvLayout) setKinds(found func() []byte, o *Options) error {
+// as found, by what the first rows have in them. An error is the text of what is wrong.
+func (l *csvLayout) setKinds(found []byte, seen []inColumn, o *Options) error {
 	kinds := []byte(o.Kinds)
 	known := o.Columns > 0
 	switch {
@@ -66,7 +68,7 @@ func (l *csvLayout) setKinds(found func() []byte, o *Options) error {
 	case known:
 		kinds = bytes.Repeat([]byte{kindNumber}, o.Columns-1)
 	default:
-		kinds = found()
+		kinds = found
 	}
 	if l.id > 0 {
 		if l.to[l.id-1] < 0 {
@@ -79,8 +81,12 @@ func (l *csvLayout) setKinds(found func() []byte, o *Options) error {
 	if !known {
 		header = l.header
 	}
-	if err := l.chooseKinds(kinds, header, o); err != nil {
+	chosen, err := l.chooseKinds(kinds, header, o)
+	if err != nil {
 		return err
+	}
+	if !known && o.Kinds == "" {
+		l.judge(seen, kinds, chosen)
 	}
 	if bytes.IndexByte(kinds, kindNumber) < 0 && bytes.IndexByte(kinds, kindText) < 0 {
 		return fmt.Errorf("no column is left that is a feature: take one out of Options.IgnoreCols")
@@ -89,44 +95,171 @@ func (l *csvLayout) setKinds(found func() []byte, o *Options) error {
 	return nil
 }
 
-// findKinds takes a column for text if more of its fields are texts than numbers.
-func (l *csvLayout) findKinds(lines [][]byte) []byte {
-	kinds := bytes.Repeat([]byte{kindNumber}, l.features())
-	texts := make([]int, len(kinds)) // less the numbers
-	var fields [][]byte
-	var field []byte // one, and a byte that no number holds
+// look counts what the first rows have in the columns of features, by their slots, and notes the
+// words for missing values.
+func (l *csvLayout) look(lines [][]byte) []inColumn {
+	seen := make([]inColumn, l.features())
+	var cells []cell
+	var buf []byte
+	missed := map[string]bool{}
 	for _, line := range lines {
-		fields = appendFields(fields[:0], line, l.delim)
-		if len(fields) != l.cols {
+		cells = appendCells(cells[:0], line, l.delim)
+		if len(cells) != l.cols {
 			continue
 		}
-		for col, f := range fields {
+		for col, f := range cells {
 			slot := l.to[col]
-			if slot < 0 {
+			if slot < 0 || int(slot) >= len(seen) {
 				continue
 			}
-			// Nearly all are numbers, so that is asked first.
-			field = append(append(field[:0], f...), '\n')
-			_, end, st := parseNumber[float64](field, 0)
-			switch {
-			case st == numOK && end == len(f):
-				texts[slot]--
-			case !isMissing(f) && !isNotFinite(string(f)):
-				texts[slot]++
+			if seen[slot].add(f.text, col == 0, &buf) && !missed[string(f.text)] {
+				missed[string(f.text)] = true
+				l.missed = append(l.missed, string(f.text))
 			}
 		}
 	}
-	for slot, n := range texts {
-		if n > 0 {
+	return seen
+}
+
+// inColumn is what the first rows have in a column of a feature.
+type inColumn struct {
+	numbers, texts int
+	strange        int            // different texts that look like numbers in another notation
+	distinct       map[string]int // texts; of the first column and behind a text also numbers
+	example        string         // of those that are strange
+	parts          int            // numbers that are not whole
+	last           float64        // number
+	counts         bool           // each number is one more than the last
+}
+
+// add counts a field, and reports whether its value is missing. all: numbers are noted, too. buf is
+// memory.
+func (c *inColumn) add(f []byte, all bool, buf *[]byte) (missing bool) {
+	*buf = append(append((*buf)[:0], f...), '\n') // no number has it
+	v, end, st := parseNumber[float64](*buf, 0)   // nearly all are numbers
+	if st == numOK && end == len(f) {
+		c.counts = c.numbers == 0 || c.counts && v == c.last+1
+		c.numbers++
+		c.last = v
+		if v != math.Trunc(v) {
+			c.parts++
+		}
+		if all || c.texts > 0 {
+			c.note(f, true)
+		}
+		return false
+	}
+	switch {
+	case isMissing(f):
+		return true
+	case !isNotFinite(string(f)):
+		c.texts++
+		c.note(f, notation(f))
+	}
+	return false
+}
+
+// note notes a text.
+func (c *inColumn) note(f []byte, strange bool) {
+	if c.distinct == nil {
+		c.distinct = make(map[string]int)
+	}
+	if c.distinct[string(f)]++; c.distinct[string(f)] == 1 && strange {
+		if c.strange++; c.example == "" {
+			c.example = string(f)
+		}
+	}
+}
+
+// findKinds takes a column for text if more of its fields are texts than numbers.
+func findKinds(seen []inColumn) []byte {
+	kinds := bytes.Repeat([]byte{kindNumber}, len(seen))
+	for slot, c := range seen {
+		if c.texts > c.numbers {
 			kinds[slot] = kindText
 		}
 	}
 	return kinds
 }
 
-// chooseKinds sets the kinds of columns that options name.
-func (l *csvLayout) chooseKinds(kinds []byte, header []string, o *Options) error {
-	cols := len(kinds) + 1
+// How many rows must be all different, or counted, before a column seems to say nothing but which
+// row it is; of more than manyRows some may be equal.
+const (
+	someRows = 5
+	manyRows = 20
+)
+
+// judge leaves out the index of the rows that pandas and R write: a first column without a name,
+// whose values are whole numbers or texts, none twice. Of other columns that nobody chose it notes
+// what would be learned as nobody means it.
+func (l *csvLayout) judge(seen []inColumn, kinds []byte, chosen []bool) {
+	for slot := range seen {
+		c, at := &seen[slot], l.place(slot)
+		n, different := c.numbers+c.texts, len(c.distinct)
+		if chosen[slot] || kinds[slot] == kindIgnored || n == 0 {
+			continue
+		}
+		column := strconv.Itoa(at + 1)
+		if l.called(at) != column {
+			column += fmt.Sprintf(" (%s)", l.called(at))
+		}
+		odd := func(format string, args ...any) {
+			l.odd = append(l.odd, "column "+column+" "+fmt.Sprintf(format, args...))
+		}
+		const leave = "Options.IgnoreCols leaves it out"
+		switch {
+		case at == 0 && indexName(l.header):
+			if different == n && c.parts == 0 && (c.numbers == 0 || c.texts == 0) {
+				kinds[slot], l.index = kindIgnored, true
+			} else {
+				odd("has no name, and is learned: if it is an index, " + leave)
+			}
+		case kinds[slot] == kindNumber:
+			if c.counts && c.texts == 0 && n >= someRows {
+				odd("counts the rows, and is learned: if that is no feature, %s", leave)
+			}
+		default:
+			if what := c.oddTexts(); what != "" {
+				odd("%s", what+"; Options.IgnoreCols leaves it out, Options.TextCols says that "+
+					"texts are meant")
+			}
+		}
+	}
+	l.odd = someOdd(l.odd)
+}
+
+// oddTexts says what may be wrong with a column of texts, "" if nothing.
+func (c *inColumn) oddTexts() string {
+	n, different := c.numbers+c.texts, len(c.distinct)
+	switch {
+	case 2*c.strange > different:
+		return fmt.Sprintf("has texts that look like numbers, as %q, each of which becomes a "+
+			"feature: write numbers as 1234.5", c.example)
+	case n >= someRows && different == n || n >= manyRows && 10*different >= 9*n:
+		return "has texts that are nearly all different, as ids are, each of which becomes a feature"
+	}
+	return ""
+}
+
+// someOdd is the first few of many sentences, and how many more there are.
+func someOdd(odd []string) []string {
+	const most = 5
+	if len(odd) <= most {
+		return odd
+	}
+	return append(odd[:most:most], fmt.Sprintf("%d more columns are as odd", len(odd)-most))
+}
+
+// indexName reports whether the first column, and no other, has no name, or the one that pandas
+// reads that as.
+func indexName(header []string) bool {
+	return len(header) > 0 && (header[0] == "Unnamed: 0" ||
+		header[0] == "" && slices.Index(header[1:], "") < 0)
+}
+
+// chooseKinds sets the kinds of columns that options name, and returns which these are.
+func (l *csvLayout) chooseKinds(kinds []byte, header []string, o *Options) ([]bool, error) {
+	cols, chosen := len(kinds)+1, make([]bool, len(kinds))
 	for _, c := range []struct {
 		option string
 		names  []string
@@ -137,21 +270,21 @@ func (l *csvLayout) chooseKinds(kinds []byte, header []string, o *Options) error
 			at, err := labelColumn(name, header, cols)
 			switch {
 			case err != nil && len(header) == 0:
-				return fmt.Errorf("no header, so no column %q: give its number to Options.%s", name,
+				return nil, fmt.Errorf("no header, so no column %q: give its number to Options.%s", name,
 					c.option)
 			case err != nil:
-				return fmt.Errorf("no column %q: name one of the header by Options.%s", name,
+				return nil, fmt.Errorf("no column %q: name one of the header by Options.%s", name,
 					c.option)
 			case at == l.at:
-				return fmt.Errorf("column %q holds the labels (Options.LabelCol names another), "+
+				return nil, fmt.Errorf("column %q holds the labels (Options.LabelCol names another), "+
 					"and is in Options.%s", name, c.option)
 			case at > l.at:
 				at--
 			}
-			kinds[at] = c.kind
+			kinds[at], chosen[at] = c.kind, true
 		}
 	}
-	return nil
+	return chosen, nil
 }
 
 // setFeatures numbers the columns of numbers in the order of training, and names those of texts.
@@ -184,38 +317,4 @@ func (l *csvLayout) setFeatures(kinds []byte, header []string, missing string) {
 	if l.id > 0 {
 		l.to[l.id-1] = toID
 	}
-}
-
-// headed reports whether the first of some lines, all of whose columns are texts, names them: no
-// text of it comes again below, and others come more than once. Few lines say nothing.
-func headed(lines [][]byte, delim byte) bool {
-	const few = 4
-	if len(lines) < few {
-		return false
-	}
-	first := splitCSV(lines[0], delim)
-	if _, twice := repeated(first); twice {
-		return false
-	}
-	repeats := false
-	seen := make([]map[string]bool, len(first))
-	for i, name := range first {
-		if name == "" || MakeLabel(name).Numeric || isMissing([]byte(name)) {
-			return false
-		}
-		seen[i] = map[string]bool{}
-	}
-	for _, line := range lines[1:] {
-		for i, f := range splitCSV(line, delim) {
-			if i >= len(first) {
-				break
-			}
-			if f == first[i] {
-				return false
-			}
-			repeats = repeats || seen[i][f]
-			seen[i][f] = true
-		}
-	}
-	return repeats
 }

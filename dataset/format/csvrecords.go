@@ -20,14 +20,6 @@ func lastRecord(text []byte, delim byte) (end, open int) {
 		if i := bytes.LastIndexByte(text[at:q], '\n'); i >= 0 {
 			end = at + i + 1
 		}
-		if isComment(text[end:q], delim) {
-			i := bytes.IndexByte(text[q:], '\n')
-			if i < 0 {
-				return end, -1
-			}
-			at = q + i
-			continue
-		}
 		if at = q + 1; opensField(text[end:q], delim) {
 			if at = closed(text, at); at < 0 {
 				return end, q
@@ -42,14 +34,13 @@ func lastRecord(text []byte, delim byte) (end, open int) {
 
 // recordEnd returns where the row ends that text begins with, behind its line end.
 func recordEnd(text []byte, delim byte) int {
-	comment := isComment(text, delim)
 	for at := 0; ; {
 		line := bytes.IndexByte(text[at:], '\n')
 		if line < 0 {
 			return len(text)
 		}
 		q := bytes.IndexByte(text[at:at+line], '"')
-		if q < 0 || comment {
+		if q < 0 {
 			return at + line + 1
 		}
 		q += at
@@ -59,16 +50,6 @@ func recordEnd(text []byte, delim byte) int {
 			}
 		}
 	}
-}
-
-// isComment reports whether a row that begins so is a comment.
-func isComment(row []byte, delim byte) bool {
-	for i, ch := range row {
-		if ch != ' ' && (ch != '\t' || delim == '\t') {
-			return row[i] == '#'
-		}
-	}
-	return false
 }
 
 // opensField reports whether a quote behind that much of a row opens a field.
@@ -98,9 +79,20 @@ func closed(text []byte, p int) int {
 	}
 }
 
-// lastCSV is Format.Last of csv.
+// lastCSV is Format.Last of csv. Quotes in lines before the first row are none.
 func lastCSV(l *Layout, text []byte) (end, open int) {
-	return lastRecord(text, l.Own.(*csvLayout).delim)
+	lay := l.Own.(*csvLayout)
+	n := len(lay.before)
+	switch {
+	case n > 0 && bytes.HasPrefix(text, lay.before):
+		if end, open = lastRecord(text[n:], lay.delim); open >= 0 {
+			open += n
+		}
+		return end + n, open
+	case n > 0 && bytes.HasPrefix(lay.before, text): // more of it is to come
+		return 0, -1
+	}
+	return lastRecord(text, lay.delim)
 }
 
 // nextRow returns where the row ends that begins at start, and counts the line ends within it.
@@ -127,18 +119,18 @@ func (c *Chunk[T]) LineOf(start, off int) (lines, from int) {
 	return bytes.Count(row, []byte{'\n'}), start + bytes.LastIndexByte(row, '\n') + 1
 }
 
-// csvRecords returns the first n rows of the head that are neither blank nor a comment, as far as
-// they are whole, if it is cut by that delimiter.
-func csvRecords(h *Head, n int, delim byte) (rows [][]byte) {
-	for b := h.Text; len(rows) < n && len(b) > 0; {
-		end := recordEnd(b, delim)
-		row := b[:end]
-		if b = b[end:]; row[end-1] == '\n' {
+// records returns the first n rows of the beginning of a text that are not blank, as far as they
+// are whole, if it is cut by that delimiter. whole: nothing follows the text.
+func records(text []byte, n int, delim byte, whole bool) (rows [][]byte) {
+	for len(rows) < n && len(text) > 0 {
+		end := recordEnd(text, delim)
+		row := text[:end]
+		if text = text[end:]; row[end-1] == '\n' {
 			row = row[:end-1]
-		} else if !h.Whole {
+		} else if !whole {
 			break
 		}
-		if t := bytes.TrimSpace(row); len(t) > 0 && t[0] != '#' {
+		if len(bytes.TrimSpace(row)) > 0 {
 			rows = append(rows, row)
 		}
 	}

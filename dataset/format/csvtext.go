@@ -69,13 +69,13 @@ func parseColumns[T engine.Float](c *Chunk[T], p *Settings) {
 	c.names()
 	m := mixedRow[T]{c: c, p: p, lay: lay}
 	header := lay.row >= c.Offset && lay.row < c.Offset+int64(c.N)
-	for pos := 0; pos < c.N; r.Lines++ {
+	for pos := c.pastLines(lay); pos < c.N; r.Lines++ {
 		start := pos
 		pos = pastBlanks(b, pos, lay.delim)
 		if ch := b[pos]; ch == '\n' {
 			pos++
 			continue
-		} else if ch == '#' || ch == '\r' && b[pos+1] == '\n' {
+		} else if ch == '\r' && b[pos+1] == '\n' {
 			pos = c.NextLine(pos)
 			continue
 		}
@@ -175,7 +175,7 @@ func (m *mixedRow[T]) read(start, pos int) (end, at int, bad string) {
 		pos = f.end
 		if ch := b[pos]; ch == '\n' || ch == '\r' && b[pos+1] == '\n' {
 			if col+1 < lay.cols {
-				return 0, pos, fmt.Sprintf("expected %d columns, found %d", lay.cols, col+1)
+				return 0, pos, c.tooFew(start, lay.cols, col+1)
 			}
 			return pos, 0, ""
 		} else if ch == lay.delim && lay.delim != ' ' {
@@ -210,7 +210,7 @@ func (m *mixedRow[T]) take(row, start, col int, f *csvField) (bad string) {
 		if isMissing(text) {
 			switch lay.missing {
 			case "error":
-				return "the value is missing: say by Options.Missing what it stands for"
+				return valueMissing
 			case "mean":
 				return "" // none of the texts
 			}

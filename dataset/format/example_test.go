@@ -73,7 +73,7 @@ func ExampleFormat() {
 func ExampleRecognise() {
 	for _, text := range []string{"+1 3:0.5 7:1\n-1 2:1\n", "a,b,label\n1,2,x\n", "PK\x03\x04"} {
 		var h = &format.Head{File: "in", Text: []byte(text), Whole: true, Ended: true}
-		f, err := format.Recognise(h)
+		f, err := format.Recognise(h, "")
 		if err != nil {
 			fmt.Println(err)
 			continue

@@ -127,6 +127,8 @@ type Options struct {
 	Header   []string //
 	Label    int      //
 
+	HeaderRow string // as in dataset.Options
+
 	Kinds      string   // of csv columns in training, see Layout
 	TextCols   []string // as in dataset.Options; so the three below
 	NumberCols []string //
@@ -184,7 +186,11 @@ type Layout struct {
 	Dim int // features, without an appended bias, where they are known beforehand; else 0
 	// where the labels were found, if that was a guess; said when they can't be used
 	LabelNote string
-	NoRows    string // what a file without examples holds; "" is blank lines and comments
+	// Decided says how the first rows of a table were understood; nil of other formats. Odd is what
+	// may not be meant so, a sentence each.
+	Decided *Decided
+	Odd     []string
+	NoRows  string // what a file without examples holds; "" is blank lines and comments
 
 	// Of a format whose examples all take as many bytes:
 	Size  int    // bytes of an example; 0 elsewhere

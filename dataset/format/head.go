@@ -112,8 +112,10 @@ func Begins(h *Head) bool {
 	return at == 0
 }
 
-// Recognise returns the format of a file by its head; errors are of kind ErrFormat.
-func Recognise(h *Head) (*Format, error) {
+// Recognise returns the format of a file by its head; errors are of kind ErrFormat. trained is the
+// name of the one that a model was trained on, which is taken where the head leaves it open; "":
+// any.
+func Recognise(h *Head, trained string) (*Format, error) {
 	if f, at := sniff(h, true); at == 0 {
 		return f, nil
 	}
@@ -126,10 +128,20 @@ func Recognise(h *Head) (*Format, error) {
 		return nil, BinaryByte(h.File, int64(i), h.Text[i])
 	}
 	f, at := sniff(h, false)
-	if lines := h.Lines(1); at > 0 && len(lines) > 0 {
+	lines := h.Lines(1)
+	if at > 0 && len(lines) > 0 {
 		if err := h.strange(lines[0]); err != nil {
 			return nil, err
 		}
+	}
+	known := Lookup(trained)
+	switch {
+	case known == nil || !known.HasColumns() || known.Sniff == nil || known.Binary:
+		if at > 0 && at != Maybe {
+			return f, h.eitherPairs()
+		}
+	case at == Maybe: // a column alone
+		return known, nil
 	}
 	return f, nil
 }
@@ -166,6 +178,62 @@ func (h *Head) strange(line []byte) error {
 			"does", ErrFormat)
 	}
 	return nil
+}
+
+// eitherPairs is an error where lines have pairs INDEX:VALUE, and commas or semicolons, too: they
+// may be svmlight of another program, or csv with such texts.
+func (h *Head) eitherPairs() error {
+	lines := h.Lines(100)
+	var found []byte
+	at, times := -1, true
+	for i, l := range lines {
+		pair, time := pairIn(l)
+		if pair == nil {
+			continue
+		}
+		if times = times && time; at < 0 || !time {
+			at, found = i, pair
+		}
+		if !times {
+			break
+		}
+	}
+	if at < 0 || times || !bytes.ContainsAny(lines[at], ",;") {
+		return nil
+	}
+	if i := bytes.IndexFunc(lines[0], unicode.IsLetter); at > 0 && i >= 0 {
+		return nil // below names, or texts
+	}
+	return h.Bad(lines[at], max(0, bytes.Index(lines[at], found)), fmt.Sprintf("expected svmlight "+
+		"(one label, blanks between pairs, a decimal point) or csv, found %q and commas or "+
+		"semicolons: if columns hold such texts, set Options.Format to csv", found), ErrFormat)
+}
+
+// pairIn returns the first pair INDEX:VALUE of a line outside quotes, nil if it has none, and
+// whether all of them may be times, such as 12:30.
+func pairIn(line []byte) (pair []byte, times bool) {
+	times = true
+	for len(line) > 0 {
+		end := bytes.IndexAny(line, " \t,;\"")
+		if end < 0 {
+			end = len(line)
+		}
+		word := bytes.TrimSpace(line[:end])
+		index, value, ok := bytes.Cut(word, []byte{':'})
+		if ok && allDigits(index) && MakeLabel(string(value)).Numeric {
+			time := len(index) <= 2 && len(value) == 2 && allDigits(value) && string(value) < "60"
+			if times = times && time; pair == nil || !time {
+				pair = word
+			}
+		}
+		if end < len(line) && line[end] == '"' {
+			if n := bytes.IndexByte(line[end+1:], '"'); n >= 0 {
+				end += n + 1
+			}
+		}
+		line = line[min(end+1, len(line)):]
+	}
+	return pair, times
 }
 
 // pairsOrColumns looks for the first line that distinguishes pairs INDEX:VALUE from columns, and

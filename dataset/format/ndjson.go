@@ -75,8 +75,12 @@ func headNDJSON(h *Head, o *Options, first *Layout) (*Layout, error) {
 		lay.numbers, lay.within, lay.kind = true, "", jsonSparse
 	}
 	if !lay.numbers {
-		return &Layout{IndexBase: 1, BaseFound: byNames, Words: true, LabelKey: lay.named(o),
-			IDKey: lay.id, Own: lay}, nil
+		l := &Layout{IndexBase: 1, BaseFound: byNames, Words: true, LabelKey: lay.named(o),
+			IDKey: lay.id, Own: lay}
+		if o.Trained == "" {
+			l.Odd = oddKeys(l, lines)
+		}
+		return l, nil
 	}
 	l := &Layout{Kind: SVMLight.Name, LabelKey: lay.named(o), IDKey: lay.id, Own: lay}
 	if lay.kind == jsonDense {
@@ -86,6 +90,54 @@ func headNDJSON(h *Head, o *Options, first *Layout) (*Layout, error) {
 	}
 	h.base(o, l, &lay.indexed, func() bool { return h.zeroIn(l, o, parseNDJSON[float64]) })
 	return l, nil
+}
+
+// oddKeys says which keys have texts in the first rows that may be meant otherwise.
+func oddKeys(l *Layout, lines [][]byte) []string {
+	text := append(bytes.Join(lines, []byte{'\n'}), '\n')
+	c := Chunk[float64]{N: len(text), Out: &Rows[float64]{}, Layout: l}
+	c.Text = append(text, make([]byte, Stops)...)
+	EndText(c.Text[c.N:])
+	c.Out.Reset(false)
+	parseNDJSON(&c, &Settings{Optional: true})
+	times := make([]int, c.Out.Names.Len())
+	for _, j := range c.Out.Idx {
+		times[j]++
+	}
+	numbers, seen := map[string]bool{}, map[string]*inColumn{}
+	var keys []string
+	var buf []byte
+	for i := range times {
+		key, value, text := bytes.Cut(c.Out.Names.Name(i), []byte{'='})
+		if !text {
+			numbers[string(key)] = true
+			continue
+		}
+		x := seen[string(key)]
+		if x == nil {
+			x = &inColumn{}
+			seen[string(key)] = x
+			keys = append(keys, string(key))
+		}
+		if x.texts += times[i]; isNumber(value, &buf) {
+			x.numbers++ // in quotes
+			x.example = string(value)
+		}
+		x.note(value, notation(value) && !isNumber(value, &buf))
+	}
+	var odd []string
+	for _, key := range keys {
+		x := seen[key]
+		what := x.oddTexts()
+		if numbers[key] && x.numbers > 0 {
+			what = fmt.Sprintf("has numbers in some rows and numbers in quotes, as %q, in others, "+
+				"each of which becomes a feature: write them without quotes", x.example)
+		}
+		if what != "" {
+			odd = append(odd, fmt.Sprintf("column %q %s", key, what))
+		}
+	}
+	return someOdd(odd)
 }
 
 // sniffedRows is how many rows of the head are looked at for numbers and names of features.
@@ -299,7 +351,7 @@ func (j *ndjsonRow[T]) object(p, depth int) int {
 			j.keys = append(j.keys, maphash.Bytes(nameSeed, j.name[key:]))
 		}
 		switch {
-		case depth == 1 && j.lay.isLabel(j.name[key:]):
+		case j.lay.isLabel(j.name, key, depth):
 			p = j.label(at, p)
 		case depth == 1 && j.lay.keys.has(j.name[key:]):
 			p = j.besides(at, p, string(j.name[key:]))

@@ -40,13 +40,14 @@ func (k *ObjectKeys) has(key []byte) bool {
 	return k != nil && len(key) > 0 && (string(key) == k.Weight || string(key) == k.Features)
 }
 
-// isLabel reports whether a key is the label's.
-func (lay *ndjsonLayout) isLabel(key []byte) bool {
+// isLabel reports whether the key name[key:] at that depth is the label's. Of files the label may
+// stand in an object within the row, and is called as features there are.
+func (lay *ndjsonLayout) isLabel(name []byte, key, depth int) bool {
 	if lay.keys == nil {
-		return string(key) == lay.label
+		return string(name) == lay.label && (depth == 1 || !lay.numbers)
 	}
-	for _, name := range lay.keys.Label {
-		if string(key) == name {
+	for _, label := range lay.keys.Label {
+		if depth == 1 && string(name[key:]) == label {
 			return true
 		}
 	}

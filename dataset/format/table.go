@@ -35,15 +35,13 @@ func ArrangeColumns(file string, names []string, texts []bool, o *Options,
 	l := &csvLayout{cols: len(names), row: -1}
 	err := l.arrangeWeighted(names, like)
 	if err == nil {
-		err = l.setKinds(func() []byte {
-			kinds := slices.Repeat([]byte{kindNumber}, l.features())
-			for col, slot := range l.to {
-				if slot >= 0 && texts[col] {
-					kinds[slot] = kindText
-				}
+		kinds := slices.Repeat([]byte{kindNumber}, l.features())
+		for col, slot := range l.to {
+			if slot >= 0 && int(slot) < len(kinds) && texts[col] {
+				kinds[slot] = kindText
 			}
-			return kinds
-		}, like)
+		}
+		err = l.setKinds(kinds, make([]inColumn, len(kinds)), like)
 	}
 	if err != nil {
 		e := &RowError{File: file, What: err.Error(), Err: ErrFormat}
@@ -67,6 +65,7 @@ func ArrangeColumns(file string, names []string, texts []bool, o *Options,
 		}
 	}
 	lay := l.describe(o)
+	lay.Decided = nil // the file says itself what its columns are
 	lay.Kind, lay.NoRows = CSV.Name, "a table without rows"
 	return t, lay, nil
 }
@@ -306,8 +305,8 @@ func (r *tableRow[T]) weigh() (bad string) {
 	return ""
 }
 
-// noValue is what is wrong with a value that is missing.
-const noValue = "the value is missing: say by Options.Missing what it stands for"
+// valueMissing is what is wrong with a value that is missing.
+const valueMissing = "the value is missing: say by Options.Missing what it stands for"
 
 // number looks at a value of a column.
 func (r *tableRow[T]) number(f int, v T) (bad string) {
@@ -316,7 +315,7 @@ func (r *tableRow[T]) number(f int, v T) (bad string) {
 	case v-v == 0 || v != v && (missing == "mean" || missing == "indicator"):
 		return ""
 	case v != v:
-		bad = noValue
+		bad = valueMissing
 	default:
 		bad = notFinite(v)
 	}
@@ -381,7 +380,7 @@ func (r *tableRow[T]) mixed() (bad string) {
 			}
 			if lay.missing == "error" {
 				r.at = w.col
-				return noValue
+				return valueMissing
 			}
 			text = []byte("?")
 		}

@@ -32,7 +32,8 @@ type vwLayout struct {
 	like    string // numbers: where they were found
 }
 
-// sniffVW goes by a bar that begins the first line, or stands behind a blank, before any comma.
+// sniffVW goes by the first bar of the first line, before any comma: it begins the line, or stands
+// behind a blank, or behind a tag, which no blank sets apart from it.
 func sniffVW(h *Head) int {
 	lines := h.Lines(1)
 	if len(lines) == 0 || lines[0][0] == '>' {
@@ -40,10 +41,27 @@ func sniffVW(h *Head) int {
 	}
 	t, _, _ := bytes.Cut(lines[0], []byte{'#'})
 	t, _, _ = bytes.Cut(t, []byte{','})
-	if bar := bytes.IndexByte(t, '|'); bar == 0 || bar > 0 && t[bar-1] <= ' ' {
+	bar := bytes.IndexByte(t, '|')
+	if bar == 0 || bar > 0 && t[bar-1] <= ' ' || bar > 0 && tagged(t[:bar], lines[0][bar+1:]) {
 		return 0
 	}
 	return No
+}
+
+// tagged reports whether a bar stands behind `[LABEL [IMPORTANCE [BASE]]] TAG`, and not between
+// columns.
+func tagged(before, behind []byte) bool {
+	words := bytes.Fields(before)
+	if len(words) == 1 {
+		return words[0][0] == '\'' || bytes.IndexByte(behind, '|') < 0 &&
+			bytes.ContainsAny(behind, " :") && !bytes.ContainsAny(behind, ",;")
+	}
+	for _, w := range words[1 : len(words)-1] {
+		if !MakeLabel(string(w)).Numeric {
+			return false
+		}
+	}
+	return len(words) <= 4 && (bytes.ContainsAny(behind, " :") || !bytes.ContainsAny(behind, ",;"))
 }
 
 // headVW finds whether features have numbers: if all of the head are numbers in the namespace

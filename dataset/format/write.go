@@ -323,7 +323,7 @@ func newVWWriter[T engine.Float](e *written) (rowWriter[T], error) {
 func (w *vwWriter[T]) write(b *engine.Block[T], e *written) error {
 	for i := range b.Len() {
 		label := text(b, e, i)
-		if label == "" || strings.ContainsAny(label, " \t|'\r\n") {
+		if !vwLabel(label) {
 			return e.noPlace(fmt.Sprintf("the label %q", label), "csv, ndjson or hsb")
 		}
 		w.line = append(w.line[:0], label...)
@@ -363,6 +363,11 @@ func (w *vwWriter[T]) write(b *engine.Block[T], e *written) error {
 		}
 	}
 	return nil
+}
+
+// vwLabel reports whether a label is read from VW's text as it is written there.
+func vwLabel(label string) bool {
+	return MakeLabel(label).Numeric || plainWord([]byte(label)) && !strings.ContainsAny(label, " \t|'")
 }
 
 func (w *vwWriter[T]) end(*written) error { return nil }

@@ -42,6 +42,7 @@ type converter struct {
 	data   training.Data
 	format choice
 	base   choice
+	header choice
 	to     choice
 	out    string
 	labels string
@@ -88,6 +89,7 @@ examples in memory. Texts of csv become the features that train would make of th
 	choose(fs, &c.format, "format", "format of the examples (see: halfspace help formats)",
 		append([]string{"auto"}, format.Names(nil)...)...)
 	choose(fs, &c.base, "index-base", format.Help("IndexBase"), "auto", "0", "1")
+	choose(fs, &c.header, "header", format.Help("HeaderRow"), "auto", "yes", "no")
 	d := &c.data
 	fs.StringVar(&d.LabelCol, "label-col", "", format.Help("LabelCol"))
 	fs.StringVar(&d.WeightCol, "weight-col", "", format.Help("WeightCol"))
@@ -140,6 +142,7 @@ func (c *converter) run(files []string) (err error) {
 		return err
 	}
 	c.data.Format, c.data.IndexBase = c.format.value, c.base.value
+	c.data.Header = c.header.value
 	c.data.MaxLine = training.Bytes(c.line)
 	o := c.data.Reading()
 	o.OnBad = warnBadRows(c.cmd.ErrOrStderr())

@@ -155,6 +155,7 @@ func (t *trainer) crossValidate(f training.Folds) error {
 		BadRows: res.Info.BadRows, Rows: rowsReportOf(res.KernelRows),
 		Threads: t.machine.threads, Seconds: totalSeconds{res.Total.Seconds()},
 		Warnings: t.told}
+	t.output.decided(t.cmd, res.Info)
 	t.noteRows(r.Rows)
 	for _, f := range res.Folds {
 		r.Folds = append(r.Folds, foldReport{f, ofResult(f.Error, f.Failed)})

@@ -22,6 +22,7 @@ import (
 type readFlags struct {
 	format    choice
 	indexBase choice
+	header    choice
 	labelCol  string
 	weightCol string
 	anyFormat bool
@@ -33,6 +34,7 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 	choose(fs, &d.format, "format", "format of the examples (see: halfspace help formats)",
 		append([]string{"auto"}, format.Names(nil)...)...)
 	choose(fs, &d.indexBase, "index-base", format.Help("IndexBase"), "auto", "0", "1")
+	choose(fs, &d.header, "header", format.Help("HeaderRow"), "auto", "yes", "no")
 	fs.StringVar(&d.labelCol, "label-col", "", format.Help("LabelCol"))
 	fs.StringVar(&d.weightCol, "weight-col", "", format.Help("WeightCol"))
 	fs.BoolVar(&d.anyFormat, "any-format", false, "take examples of another format than the "+
@@ -44,7 +46,8 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 
 // data returns what the flags say.
 func (d *readFlags) data(fs *pflag.FlagSet) training.Data {
-	r := training.Data{Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol,
+	r := training.Data{Format: d.format.value, IndexBase: d.indexBase.value,
+		Header: d.header.value, LabelCol: d.labelCol,
 		WeightCol: d.weightCol,
 		AnyFormat: d.anyFormat, OnError: d.onError}
 	if fs.Changed("max-line") {
@@ -141,6 +144,13 @@ func (o *outputFlags) flags(fs *pflag.FlagSet) {
 func (o *outputFlags) note(cmd *cobra.Command, format string, args ...any) {
 	if o.verbose {
 		fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: "+format+"\n", args...)
+	}
+}
+
+// decided says with -v how the first rows of a table were understood.
+func (o *outputFlags) decided(cmd *cobra.Command, info dataset.Info) {
+	if info.Decided != nil {
+		o.note(cmd, "%s: %s", info.Format, info.Decided)
 	}
 }
 

@@ -91,6 +91,8 @@ var flagsOf = strings.NewReplacer(
 	"set Options.IndexBase to ", "pass --index-base ",
 	"set Options.Positive to ", "pass --positive ",
 	"Options.IndexBase", "--index-base",
+	"set Options.Format to ", "pass --format ",
+	"set Options.HeaderRow to ", "pass --header ",
 	"Options.HashBits", "--hash-bits",
 	"Options.IgnoreCols", "--ignore-col",
 	"Options.LabelCol", "--label-col",

@@ -177,6 +177,7 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 	if err := data.Idle(s.Info().Format); err != nil {
 		return optionError(e.cmd.Flags(), err)
 	}
+	e.output.decided(e.cmd, s.Info())
 	proba := learner.ProbaOf(p) != nil
 	if e.labels = m.Prep.Classes; e.labels == nil {
 		shown := m.Prep.Shown()

@@ -282,6 +282,7 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	if err := data.Idle(s.Info().Format); err != nil {
 		return optionError(p.cmd.Flags(), err)
 	}
+	p.output.decided(p.cmd, s.Info())
 	r := predictReport{Schema: schema, Impl: vecmath.Active().String(), OutputFile: p.out}
 	var lines *output
 	switch {

@@ -54,7 +54,11 @@ Examples
             bad data.
   csv       Numbers and one column of labels: --label-col (a name of the header line, or a number
             from 1, from the end if negative), or else one named label, class, target or y, or else
-            the last. Commas, semicolons, tabs or blanks between. Further files, those of --test,
+            the last. Commas, semicolons, tabs or blanks between. The first row is compared with the
+            others: it is a header, or a row, or, where nothing tells, refused, and --header yes or
+            no says it. Lines before it that begin with # are comments, unless they look like the
+            rows below; later ones are rows. A first column without a name whose values are all
+            different is an index, and is left out. Further files, those of --test,
             and those that meet a model (predict, train -i) have the columns of the first or the
             model's, in any order: they are matched by name, and a name that is missing or new is
             bad data. Where one side has no header they are matched by place. What is predicted may
@@ -62,8 +66,10 @@ Examples
             thousand rows (--text-col and --number-col choose) has a feature for each text,
             COLUMN=TEXT, of value 1; their names are kept in the model, up to a million, or hashed
             by --hash-bits N. Texts that training never had are counted, and no more. --ignore-col
-            leaves a column out. Nothing, ?, NA, N/A, NaN and null are missing values: of texts a
-            text like others, COLUMN=?; of numbers a bad row. --missing mean takes the column's mean
+            leaves a column out. Nothing, ?, NA, N/A, NaN, null, \N and . are missing values: of
+            texts a text like others, COLUMN=?; of numbers a bad row. Numbers with a decimal comma,
+            thousands apart, a currency or a percent sign are texts, which a warning says. --missing
+            mean takes the column's mean
             so far, and of texts none; --missing indicator that mean and a feature COLUMN=?;
             --missing error stops at any. --weight-col names a column of weights: numbers of 0 or
             more, no feature, which what is predicted may lack.

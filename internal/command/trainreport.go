@@ -3,6 +3,7 @@ package command
 import (
 	"time"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -48,10 +49,12 @@ type trainReport struct {
 	// together get wrong still; null else.
 	Mistaken *int `json:"mistaken"`
 	// Of --until-converged on the whole data set; null else.
-	Fit      *fitReport        `json:"fit"`
-	Margins  *training.Margins `json:"margins"`
-	Stopped  bool              `json:"stopped"`
-	Format   string            `json:"format"`
+	Fit     *fitReport        `json:"fit"`
+	Margins *training.Margins `json:"margins"`
+	Stopped bool              `json:"stopped"`
+	Format  string            `json:"format"`
+	// How the first rows of csv were understood; null of other formats.
+	Layout   *format.Decided   `json:"layout"`
 	Features int               `json:"features"`
 	Prepared training.Prepared `json:"prepared"`
 	// Whether the number of epochs was left to the data, which are few.
@@ -146,7 +149,7 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 		Epochs: counts.Epochs, Updates: counts.Updates, Mistakes: counts.Mistakes,
 		Support: res.Support, Margin: res.Margin, Converged: counts.Converged,
 		Mistaken: counts.Mistaken, Margins: res.Margins, Stopped: res.Stopped,
-		Format: info.Format, Features: info.Dim, Prepared: res.Plan.Prepared, Few: res.Plan.Few,
+		Format: info.Format, Layout: info.Decided, Features: info.Dim, Prepared: res.Plan.Prepared, Few: res.Plan.Few,
 		BadRows: info.BadRows, Bytes: res.Bytes,
 		Impl: vecmath.Active().String(), Threads: t.machine.threads, Seed: plan.Seed,
 		Labels: model.Labels{Negative: info.Labels.Negative,

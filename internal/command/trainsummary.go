@@ -66,6 +66,9 @@ func (r *trainReport) learned(rows *summaryRows, res *training.Result) {
 		rows.add("data", "%s, %s; label %q is -1, %q is +1", r.Format, featuresOf(res),
 			orRest(r.Labels.Negative), r.Labels.Positive)
 	}
+	if r.Layout != nil {
+		rows.add("layout", "%s, %s", r.Format, r.Layout)
+	}
 	if p := r.Prepared; len(p.Auto) > 0 {
 		rows.add("prepared", "%s: the default with %s; --%s none leaves out", p, r.Format,
 			strings.Join(p.Auto, " none, --"))

@@ -474,6 +474,7 @@ func (t *tuner) report(settings []training.Options, res *training.Tuned,
 		Features: res.Info.Dim, Classes: res.Info.Classes, BadRows: res.Info.BadRows,
 		Rows: rowsReportOf(res.KernelRows), Threads: t.machine.threads,
 		Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
+	t.output.decided(t.cmd, res.Info)
 	var also [][2]string
 	for k, a := range t.axes {
 		also = append(also, [2]string{a.flag, t.points[res.Best][k]})
