@@ -73,17 +73,24 @@ func TrainRows(ctx context.Context, o Options, rows *Rows) (*Model, error) {
 
 // LearnRows learns the rows in their order, as LearnOne learns one, in the caller's goroutine, and
 // returns how many of them were mistakes before they were learned: y f(x) of 0 or less, or another
-// class predicted. Where a row is refused (ErrRows, ErrLabel and the learner's), rows before are
-// learned, some 1000 at a time; where ctx ends, those that were learned until then: it is looked at
-// some twenty times a second, or between two rows that take longer. Presented has counted them.
+// class predicted. All rows are checked before the first is learned: where one is refused (ErrRows,
+// ErrLabel), none is learned. Where ctx ends, those that were learned until then are: it is looked
+// at some twenty times a second, or between two rows that take longer. Presented has counted them.
 //
-// Cost beside learning: a copy of the values.
+// Cost beside learning: a look at all values, and a copy of them.
 func (m *Model) LearnRows(ctx context.Context, rows *Rows) (mistakes int64, err error) {
 	m.hypothesis.check()
 	if err := rows.check(true); err != nil {
 		return 0, err
 	}
 	if err := m.hypothesis.fits(rows, true); err != nil {
+		return 0, err
+	}
+	check := faults[float32]
+	if m.file.Precision == "f64" {
+		check = faults[float64]
+	}
+	if err := check(m.hypothesis, rows); err != nil {
 		return 0, err
 	}
 	known := make([]int32, len(rows.Names)) // the class or sign of a label; 0: not looked up yet
@@ -99,16 +106,35 @@ func (m *Model) LearnRows(ctx context.Context, rows *Rows) (mistakes int64, err 
 	return mistakes, nil
 }
 
-// learnBatch learns rows lo to hi.
+// faults returns the error of the first row that can't be learned, by its label, weight or values.
+func faults[T engine.Float](h *hypothesis, rows *Rows) error {
+	good := make([]bool, len(rows.Names)) // the label is one of the model's, or may become one
+	for i, k := range rows.Labels {
+		if k < 0 {
+			return fmt.Errorf("halfspace: row %d has no label: %w", i, ErrRows)
+		}
+		if !good[k] {
+			if _, err := h.Knows(rows.Names[k]); err != nil {
+				return fmt.Errorf("row %d: %w", i, err)
+			}
+			good[k] = true
+		}
+	}
+	for i, v := range rows.Weights {
+		if _, bad := format.WeightOf[T](v); bad != "" {
+			return fmt.Errorf("halfspace: row %d: %s: %w", i, bad, ErrRows)
+		}
+	}
+	return firstFault[T](rows, 0, rows.N)
+}
+
+// learnBatch learns rows lo to hi, which faults has looked at.
 func (m *Model) learnBatch(ctx context.Context, rows *Rows, lo, hi int, known []int32) (
 	mistakes int64, err error) {
 	p := &m.file.Prep
 	signs := m.signs[:0]
 	for i := lo; i < hi; i++ {
 		k := rows.Labels[i]
-		if k < 0 {
-			return 0, fmt.Errorf("halfspace: row %d has no label: %w", i, ErrRows)
-		}
 		if known[k] == 0 {
 			if known[k], err = m.numberOf(rows.Names[k]); err != nil {
 				return 0, fmt.Errorf("row %d: %w", i, err)
@@ -154,6 +180,27 @@ func (h *hypothesis) ScoreRows(rows *Rows, dst []float64) error {
 // them; ErrProba if the learner has none.
 func (h *hypothesis) ProbaRows(rows *Rows, dst []float64) error {
 	return h.askRows(rows, dst, true)
+}
+
+// LabelRows sets dst to the labels that are predicted of the rows, as Label returns them: the number
+// of each in Classes, -1 where a score is NaN.
+func (h *hypothesis) LabelRows(rows *Rows, dst []int32) error {
+	h.check()
+	if rows != nil && rows.N >= 0 && len(dst) < rows.N {
+		return fmt.Errorf("halfspace: %d places for %d labels: %w", len(dst), rows.N, ErrRows)
+	}
+	k := h.Outputs()
+	var scores []float64
+	if rows != nil && rows.N > 0 {
+		scores = make([]float64, rows.N*k)
+	}
+	if err := h.askRows(rows, scores, false); err != nil {
+		return err
+	}
+	for i := range rows.N {
+		dst[i] = int32(h.predicted(scores[i*k:][:k]))
+	}
+	return nil
 }
 
 // Outputs returns how many scores a row has: 1 of two labels, else those of the classes so far.
@@ -334,11 +381,8 @@ func (t *teaching[T]) rows(ctx context.Context, h *hypothesis, r *Rows, lo, hi i
 	}
 	if r.Weights != nil {
 		t.weights = t.weights[:0]
-		for i, v := range r.Weights[lo:hi] {
-			w, bad := format.WeightOf[T](v)
-			if bad != "" {
-				return did, fmt.Errorf("halfspace: row %d: %s: %w", lo+i, bad, ErrRows)
-			}
+		for _, v := range r.Weights[lo:hi] {
+			w, _ := format.WeightOf[T](v) // faults has looked at them
 			t.weights = append(t.weights, w)
 		}
 		b.W = t.weights
@@ -460,9 +504,17 @@ func ascend(idx []int32, dim int) bool {
 	return bad >= 0 && int(last) < dim
 }
 
-// faultOf is the error of the first of rows lo to hi that no example can have, in the precision of
-// T.
+// faultOf is firstFault of rows among which there is one.
 func faultOf[T engine.Float](r *Rows, lo, hi int) error {
+	if err := firstFault[T](r, lo, hi); err != nil {
+		return err
+	}
+	return badRows("a value that is not finite")
+}
+
+// firstFault returns the error of the first of rows lo to hi that no example can have, in the
+// precision of T.
+func firstFault[T engine.Float](r *Rows, lo, hi int) error {
 	for i := lo; i < hi; i++ {
 		idx, from, to := r.row(i)
 		var at int
@@ -476,7 +528,7 @@ func faultOf[T engine.Float](r *Rows, lo, hi int) error {
 			return fmt.Errorf("halfspace: row %d: value %d: %s: %w", i, at, bad, ErrRows)
 		}
 	}
-	return badRows("a value that is not finite")
+	return nil
 }
 
 // badValue says what is wrong with a row in the precision of T, and at which value; "" is nothing.
