@@ -47,11 +47,17 @@ func (m *Model) grows() bool {
 // Knows reports whether the model has the label. err is that of LearnOne, nil of a label that would
 // become a class.
 func (h *hypothesis) Knows(label string) (known bool, err error) {
-	if h.check(); h.many {
-		class, err := h.classOf(label, false)
+	h.check()
+	return h.knows(label, false)
+}
+
+// knows is Knows of a label that may be a text where it comes from, see Rows.Texts.
+func (h *hypothesis) knows(label string, text bool) (known bool, err error) {
+	if h.many {
+		class, err := h.classOf(label, text)
 		return err == nil && class < len(h.prep.Classes), err
 	}
-	_, err = h.sign(label, false)
+	_, err = h.sign(label, text)
 	return err == nil, err
 }
 

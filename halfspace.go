@@ -118,9 +118,10 @@ func trained(res *training.Result, err error) (*Model, error) {
 // New returns a model that has learned nothing, for LearnOne. Of o it takes Learner, Config or
 // Settings, Precision, Seed, Rho, Bias, Normalize (but max, which is relative to a data set), Scale
 // (none, std or maxabs, by the examples so far) and Positive, or Classes and Pairs; fields that ask
-// for something else are an error. The labels are
-// -1 and +1; with Positive they are that one and all others, and with Classes these. Of a learner
-// of classes (Traits.Classes) without Classes they are those that come.
+// for something else are an error. The labels are -1 and +1; with Positive they are that one and
+// all others, and with Classes these. With two Classes and Positive, which is one of them, they are
+// two labels, not two classes. A learner of classes (Traits.Classes) has no Positive; without
+// Classes its classes are the labels that come.
 //
 // Features that are named are those, in this order: files with a header have them as columns. A
 // name that is empty or comes twice is ErrFeature.
@@ -134,7 +135,11 @@ func New(o Options, features ...string) (*Model, error) {
 	if err := fresh(o, config); err != nil {
 		return nil, err
 	}
-	if len(o.Classes) > 0 {
+	two, err := twoLabels(o, config)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Classes) > 0 && o.Positive == "" {
 		if entry, config, err = learner.ForClasses(entry, config, learner.OverName(o.Pairs),
 			len(o.Classes)); err != nil {
 			return nil, err
@@ -158,7 +163,7 @@ func New(o Options, features ...string) (*Model, error) {
 	}
 	switch {
 	case o.Positive != "":
-		p.Labels = model.Labels{Positive: o.Positive}
+		p.Labels = two
 	case config.Traits().Classes:
 		p.Labels, p.Classes = model.Labels{}, slices.Clone(o.Classes)
 		for i, name := range o.Classes {
@@ -198,8 +203,6 @@ func fresh(o Options, c learner.Config) error {
 		return bad("normalize is %q, want none or unit", o.Normalize)
 	case o.Rho != 0 && !(o.Rho > 0 && o.Rho <= math.MaxFloat32):
 		return bad("rho is %v, want a positive number", o.Rho)
-	case len(o.Classes) > 0 && o.Positive != "":
-		return bad("classes and positive exclude each other")
 	case len(o.Classes) == 1:
 		return bad("classes are %q, want two or more", o.Classes)
 	case o.Rho != 0 && o.Bias != "":
@@ -226,6 +229,29 @@ func fresh(o Options, c learner.Config) error {
 		return bad("%s is for Train, not for New", name)
 	}
 	return nil
+}
+
+// twoLabels returns the two labels that o.Positive and o.Classes name; none without Positive.
+func twoLabels(o Options, c learner.Config) (l model.Labels, err error) {
+	if o.Positive == "" {
+		return l, nil
+	}
+	l.Positive = o.Positive
+	if c.Traits().Classes {
+		return l, fmt.Errorf("halfspace: %s learns any number of classes, and has no positive "+
+			"label: name them by classes: %w", o.Learner, training.ErrOption)
+	}
+	if len(o.Classes) == 0 {
+		return l, nil
+	}
+	at := slices.Index(o.Classes, o.Positive)
+	if len(o.Classes) != 2 || at < 0 || o.Classes[1-at] == "" ||
+		format.FindLabel(o.Classes[:1], o.Classes[1], false) >= 0 {
+		return l, fmt.Errorf("halfspace: classes are %q beside the positive label %q, want two, "+
+			"one of them that: %w", o.Classes, o.Positive, training.ErrOption)
+	}
+	l.Negative = o.Classes[1-at]
+	return l, nil
 }
 
 // columns returns what a header of files has for features of these names, and a label's behind
@@ -326,6 +352,29 @@ func whole(file model.Model, c learner.Config, h *hypothesis) (*model.Model, err
 
 // Learner returns the learner's name, and its settings in JSON.
 func (m *Model) Learner() (name, settings string) { return m.file.Learner, string(m.file.Config) }
+
+// Options returns the options by which New makes a model of the same learner and the same
+// preparation of rows, without its labels.
+func (m *Model) Options() Options {
+	p := &m.file.Prep
+	o := Options{Learner: m.file.Learner, Precision: m.file.Precision, Seed: new(m.file.Seed)}
+	_ = json.Unmarshal(m.file.Config, &o.Settings) // the model file's, an object
+	o.Bias, o.Normalize, o.Scale = p.Bias, p.Normalize, p.ScaledBy()
+	if h := m.hypothesis; h.bias > 0 && h.value != 1 {
+		o.Bias, o.Rho = "", h.value
+	}
+	return o
+}
+
+// Calibrated reports whether Proba is of probabilities that training has fitted to scores.
+func (m *Model) Calibrated() bool { return m.file.Calibration != nil }
+
+// Note returns the text that SetNote has put into the model file; "" if there is none.
+func (m *Model) Note() string { return m.file.Note }
+
+// SetNote has Save and Encode write a text into the model file, for the program's own use. At most
+// model.MaxNote bytes of UTF-8; others are an error of Save.
+func (m *Model) SetNote(text string) { m.file.Note = text }
 
 // Presented returns how many examples were learned, repetitions counted.
 func (m *Model) Presented() uint64 { return m.file.Presented }
@@ -548,11 +597,25 @@ func (h *hypothesis) says(outputs []float64) (label string, score float64) {
 	if !h.many {
 		return h.label(outputs[0] - h.from), outputs[0]
 	}
-	best := learner.Predicted(outputs)
+	best := h.predicted(outputs)
 	if best < 0 {
 		return "", math.NaN()
 	}
 	return h.prep.Classes[best], outputs[best]
+}
+
+// predicted returns the number, in Classes, of the label that scores predict; -1 of none.
+func (h *hypothesis) predicted(outputs []float64) int {
+	if h.many {
+		return learner.Predicted(outputs)
+	}
+	switch f := outputs[0]; {
+	case f >= h.from:
+		return 1
+	case f < h.from:
+		return 0
+	}
+	return -1
 }
 
 func (h *hypothesis) label(f float64) string {
@@ -613,7 +676,7 @@ func (h *hypothesis) Weights() (weights [][]float64, biases []float64, ok bool) 
 		}
 		w, bias := o.Weights, o.Bias
 		if h.bias > 0 && len(w) > 0 {
-			bias, w = bias+w[0]*h.value, w[1:]
+			bias, w = bias+w[0]*(h.value/h.divisor()), w[1:]
 		}
 		for j := range w {
 			w[j] /= o.Divisor
@@ -621,6 +684,36 @@ func (h *hypothesis) Weights() (weights [][]float64, biases []float64, ok bool) 
 		weights, biases = append(weights, w), append(biases, bias/o.Divisor)
 	}
 	return weights, biases, true
+}
+
+// divisor is what all examples are divided by, the appended feature included.
+func (h *hypothesis) divisor() float64 {
+	if h.prep.Normalize == "max" {
+		return h.prep.Scale
+	}
+	return 1
+}
+
+// Scales returns, for each of the Features, what brings a value x to the learner's scale:
+// (x - shift) factor, up to rounding. Rows of Normalize unit are divided by their length then.
+func (h *hypothesis) Scales() (shift, factor []float64) {
+	h.check()
+	shift, factor = make([]float64, h.prep.Dim), make([]float64, h.prep.Dim)
+	for j := range factor {
+		factor[j] = 1
+		if k := h.prep.Scaling; k != nil {
+			shift[j], factor[j] = k.Affine(j)
+		}
+		factor[j] /= h.divisor()
+	}
+	return shift, factor
+}
+
+// FeatureNames returns the names of features in the order of their numbers, "" for one without; nil
+// where features have numbers only. There may be fewer than Features.
+func (h *hypothesis) FeatureNames() []string {
+	h.check()
+	return h.prep.FeatureNames()
 }
 
 // Features returns the number of features, a bias not counted: of a model without named features

@@ -215,7 +215,7 @@ func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
 				for i := 0; i < b.Len() && !ended; i++ {
 					x := said{outputs: f[i*k:][:k], labelled: stream.Labelled(row),
 						foreign: stream.Foreign(row),
-						y: float64(b.Y[i])}
+						y:       float64(b.Y[i])}
 					if s.prob != nil {
 						x.proba = proba[i*k:][:k]
 					}

@@ -79,17 +79,24 @@ func TrainRows(ctx context.Context, o Options, rows *Rows) (*Model, error) {
 
 // LearnRows learns the rows in their order, as LearnOne learns one, in the caller's goroutine, and
 // returns how many of them were mistakes before they were learned: y f(x) of 0 or less, or another
-// class predicted. Where a row is refused (ErrRows, ErrLabel and the learner's), rows before are
-// learned, some 1000 at a time; where ctx ends, those that were learned until then: it is looked at
-// some twenty times a second, or between two rows that take longer. Presented has counted them.
+// class predicted. All rows are checked before the first is learned: where one is refused (ErrRows,
+// ErrLabel), none is learned. Where ctx ends, those that were learned until then are: it is looked
+// at some twenty times a second, or between two rows that take longer. Presented has counted them.
 //
-// Cost beside learning: a copy of the values.
+// Cost beside learning: a look at all values, and a copy of them.
 func (m *Model) LearnRows(ctx context.Context, rows *Rows) (mistakes int64, err error) {
 	m.hypothesis.check()
 	if err := rows.check(true); err != nil {
 		return 0, err
 	}
 	if err := m.hypothesis.fits(rows, true); err != nil {
+		return 0, err
+	}
+	check := faults[float32]
+	if m.file.Precision == "f64" {
+		check = faults[float64]
+	}
+	if err := check(m.hypothesis, rows); err != nil {
 		return 0, err
 	}
 	if err := m.learnMissing(rows); err != nil {
@@ -109,16 +116,35 @@ func (m *Model) LearnRows(ctx context.Context, rows *Rows) (mistakes int64, err 
 	return mistakes, nil
 }
 
-// learnBatch learns rows lo to hi.
+// faults returns the error of the first row that can't be learned, by its label, weight or values.
+func faults[T engine.Float](h *hypothesis, rows *Rows) error {
+	good := make([]bool, len(rows.Names)) // the label is one of the model's, or may become one
+	for i, k := range rows.Labels {
+		if k < 0 {
+			return fmt.Errorf("halfspace: row %d has no label: %w", i, ErrRows)
+		}
+		if !good[k] {
+			if _, err := h.knows(rows.Names[k], rows.Texts); err != nil {
+				return fmt.Errorf("row %d: %w", i, err)
+			}
+			good[k] = true
+		}
+	}
+	for i, v := range rows.Weights {
+		if _, bad := format.WeightOf[T](v); bad != "" {
+			return fmt.Errorf("halfspace: row %d: %s: %w", i, bad, ErrRows)
+		}
+	}
+	return firstFault[T](h, rows, 0, rows.N)
+}
+
+// learnBatch learns rows lo to hi, which faults has looked at.
 func (m *Model) learnBatch(ctx context.Context, rows *Rows, lo, hi int, known []int32) (
 	mistakes int64, err error) {
 	p := &m.file.Prep
 	signs := m.signs[:0]
 	for i := lo; i < hi; i++ {
 		k := rows.Labels[i]
-		if k < 0 {
-			return 0, fmt.Errorf("halfspace: row %d has no label: %w", i, ErrRows)
-		}
 		if known[k] == 0 {
 			if known[k], err = m.numberOf(rows.Names[k], rows.Texts); err != nil {
 				return 0, fmt.Errorf("row %d: %w", i, err)
@@ -164,6 +190,27 @@ func (h *hypothesis) ScoreRows(rows *Rows, dst []float64) error {
 // them; ErrProba if the learner has none.
 func (h *hypothesis) ProbaRows(rows *Rows, dst []float64) error {
 	return h.askRows(rows, dst, true)
+}
+
+// LabelRows sets dst to the labels that are predicted of the rows, as Label returns them: the number
+// of each in Classes, -1 where a score is NaN.
+func (h *hypothesis) LabelRows(rows *Rows, dst []int32) error {
+	h.check()
+	if rows != nil && rows.N >= 0 && len(dst) < rows.N {
+		return fmt.Errorf("halfspace: %d places for %d labels: %w", len(dst), rows.N, ErrRows)
+	}
+	k := h.Outputs()
+	var scores []float64
+	if rows != nil && rows.N > 0 {
+		scores = make([]float64, rows.N*k)
+	}
+	if err := h.askRows(rows, scores, false); err != nil {
+		return err
+	}
+	for i := range rows.N {
+		dst[i] = int32(h.predicted(scores[i*k:][:k]))
+	}
+	return nil
 }
 
 // Outputs returns how many scores a row has: 1 of two labels, else those of the classes so far.
@@ -346,11 +393,8 @@ func (t *teaching[T]) rows(ctx context.Context, h *hypothesis, r *Rows, lo, hi i
 	}
 	if r.Weights != nil {
 		t.weights = t.weights[:0]
-		for i, v := range r.Weights[lo:hi] {
-			w, bad := format.WeightOf[T](v)
-			if bad != "" {
-				return did, fmt.Errorf("halfspace: row %d: %s: %w", lo+i, bad, ErrRows)
-			}
+		for _, v := range r.Weights[lo:hi] {
+			w, _ := format.WeightOf[T](v) // faults has looked at them
 			t.weights = append(t.weights, w)
 		}
 		b.W = t.weights
@@ -396,7 +440,7 @@ func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*eng
 	error) {
 	for i := lo; r.Ptr != nil && i < hi; i++ {
 		if idx, _, _ := r.row(i); !ascend(idx, r.Dim) {
-			return nil, faultOf[T](r, lo, hi)
+			return nil, faultOf[T](h, r, lo, hi)
 		}
 	}
 	b := &w.b
@@ -405,7 +449,7 @@ func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*eng
 	if h.asTheyAre() && r.Ptr != nil && !h.dense {
 		if val, same := sameValues[T](r); same {
 			if !engine.Finite(val[r.Ptr[lo]:r.Ptr[hi]]) {
-				return nil, faultOf[T](r, lo, hi)
+				return nil, faultOf[T](h, r, lo, hi)
 			}
 			w.asIs = engine.Block[T]{Dim: b.Dim, Ptr: r.Ptr[lo : hi+1], Idx: r.Idx, Val: val}
 			w.asIs.MarkChecked()
@@ -419,7 +463,7 @@ func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*eng
 	}
 	// before any is seen by what scales
 	if !(engine.Finite(b.Val) && engine.Finite(b.X)) && !(h.fields.Fills && fillable(h, b)) {
-		return nil, faultOf[T](r, lo, hi)
+		return nil, faultOf[T](h, r, lo, hi)
 	}
 	for i := range hi - lo {
 		if b.Ptr == nil {
@@ -493,27 +537,40 @@ func ascend(idx []int32, dim int) bool {
 	return bad >= 0 && int(last) < dim
 }
 
-// faultOf is the error of the first of rows lo to hi that no example can have, in the precision of
-// T.
-func faultOf[T engine.Float](r *Rows, lo, hi int) error {
+// faultOf is firstFault of rows among which there is one.
+func faultOf[T engine.Float](h *hypothesis, r *Rows, lo, hi int) error {
+	if err := firstFault[T](h, r, lo, hi); err != nil {
+		return err
+	}
+	return badRows("a value that is not finite")
+}
+
+// firstFault returns the error of the first of rows lo to hi that no example can have, in the
+// precision of T.
+func firstFault[T engine.Float](h *hypothesis, r *Rows, lo, hi int) error {
+	filled := 0 // columns in which NaN stands for a mean
+	if h.fields.Fills {
+		filled = h.lead
+	}
 	for i := lo; i < hi; i++ {
 		idx, from, to := r.row(i)
 		var at int
 		var bad string
 		if r.F32 != nil {
-			at, bad = badValue[T](r.Dim, idx, r.F32[from:to])
+			at, bad = badValue[T](r.Dim, filled, idx, r.F32[from:to])
 		} else {
-			at, bad = badValue[T](r.Dim, idx, r.F64[from:to])
+			at, bad = badValue[T](r.Dim, filled, idx, r.F64[from:to])
 		}
 		if bad != "" {
 			return fmt.Errorf("halfspace: row %d: value %d: %s: %w", i, at, bad, ErrRows)
 		}
 	}
-	return badRows("a value that is not finite")
+	return nil
 }
 
 // badValue says what is wrong with a row in the precision of T, and at which value; "" is nothing.
-func badValue[T, S engine.Float](dim int, idx []int32, x []S) (at int, bad string) {
+// The first columns, as many as filled, may have NaN.
+func badValue[T, S engine.Float](dim, filled int, idx []int32, x []S) (at int, bad string) {
 	last := int32(-1)
 	for k, j := range idx {
 		if j <= last || int(j) >= dim {
@@ -522,7 +579,7 @@ func badValue[T, S engine.Float](dim int, idx []int32, x []S) (at int, bad strin
 		last = j
 	}
 	for k, v := range x {
-		if t := T(v); t-t != 0 {
+		if t := T(v); t-t != 0 && (v == v || engine.FeatureOf(idx, k) >= filled) {
 			return k, fmt.Sprintf("it is %v, want a finite number", v)
 		}
 	}

@@ -124,7 +124,7 @@ func header(m *Model) ([]byte, []learner.Tensor, error) {
 		Counters: m.State.Counters, Scalars: m.State.Scalars, Pass: m.Pass,
 		Position:    m.Position,
 		PredictOnly: m.PredictOnly, Calibration: m.Calibration, Threshold: m.Threshold,
-		Rows: m.Rows,
+		Rows: m.Rows, Note: m.Note,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%v: %w", err, ErrInvalid)
@@ -445,7 +445,7 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 		State: learner.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
 		Pass:  doc.Pass, Position: doc.Position, PredictOnly: doc.PredictOnly,
 		Calibration: doc.Calibration, Threshold: doc.Threshold,
-		Rows: doc.Rows,
+		Rows: doc.Rows, Note: doc.Note,
 	}
 	if err := m.written(); err != nil {
 		return nil, damaged("its %v", err)

@@ -49,6 +49,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -97,7 +98,14 @@ type Model struct {
 	Rows *Rows
 
 	PredictOnly bool // State is of a learner.Predictor, which can't learn on; no Pass or Position
+
+	// Note is a text that the program that saved the model keeps in it for its own use. Nothing in
+	// this module reads it. At most MaxNote bytes; "": none.
+	Note string
 }
+
+// MaxNote is the largest length of a Note, in bytes.
+const MaxNote = 1 << 24
 
 // document is the JSON document in the metadata. Its order of fields is the order in the file.
 type document struct {
@@ -119,6 +127,8 @@ type document struct {
 	Rows *Rows `json:"rows,omitempty"`
 
 	PredictOnly bool `json:"predict_only,omitempty"`
+
+	Note string `json:"note,omitempty"`
 }
 
 // precision names T as Model.Precision does.
@@ -267,6 +277,9 @@ func (m *Model) written() error {
 		if err := m.Rows.check(m); err != nil {
 			return err
 		}
+	}
+	if len(m.Note) > MaxNote || !utf8.ValidString(m.Note) {
+		return fmt.Errorf("note has %d bytes, want at most %d of UTF-8", len(m.Note), MaxNote)
 	}
 	return m.Prep.check()
 }

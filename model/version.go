@@ -19,7 +19,7 @@ func (m *Model) version() string {
 	case len(p.Classes) > 0, p.Scaling != nil, p.WeightCol != "", p.Kinds != "", p.Missing != "",
 		len(p.Names) > 0, p.HashBits > 0, len(p.Interactions) > 0, m.Position != nil,
 		p.LabelKey != "", p.IDKey != "", m.Calibration != nil, m.Threshold != nil,
-		m.Rows != nil:
+		m.Rows != nil, m.Note != "":
 		return second
 	}
 	return first

@@ -53,6 +53,7 @@ func capture[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info,
 		m.Calibration = &c
 	}
 	if j.before != nil {
+		m.Note = j.before.Note
 		m.Presented = min(m.Presented+j.before.Presented, model.MaxCount)
 		m.Mistakes = min(m.Mistakes+j.before.Mistakes, model.MaxCount)
 	}

@@ -774,6 +774,10 @@ func (o *Options) suits(name string, c learner.Config) error {
 		return badOption("It goes with "+those(func(t learner.Traits) bool { return t.Origin })+
 			"; else take {bias} append.", "%s has no {rho}", name)
 	}
+	if o.Positive != "" && t.Classes && o.From == "" && !o.Resume {
+		return badOption("Leave it out, or name all labels by {classes}.",
+			"{positive}: %s learns any number of classes, and has no positive label", name)
+	}
 	if o.Proba && !t.Proba {
 		return NoProbabilities("proba", name, c)
 	}

@@ -67,8 +67,14 @@ halfspace_model halfspace_new(const char *options);
 halfspace_model halfspace_train(const char *options, const halfspace_rows *rows,
 	const char *const *names, int32_t n_names);
 
+/* halfspace_train that another thread can stop: it fails within about 0.1 s after *stop becomes other
+ * than 0. */
+halfspace_model halfspace_train_until(const char *options, const halfspace_rows *rows,
+	const char *const *names, int32_t n_names, const int32_t *stop);
+
 /* Learns the rows in their order; returns how many were mistakes before they were learned. names
- * NULL: labels are numbers of halfspace_classes. */
+ * NULL: labels are numbers of halfspace_classes. All rows are checked before the first is learned:
+ * if it fails, none was. */
 int64_t halfspace_learn(halfspace_model m, const halfspace_rows *rows, const char *const *names,
 	int32_t n_names);
 
@@ -83,15 +89,28 @@ int64_t halfspace_classes(halfspace_model m, char *to, int64_t size);
 
 /* What there is to say of the model, as JSON, in the same way: learner, config, features (so far),
  * presented, threshold (a score of two labels), and whether it has proba and weights and is a
- * snapshot. */
+ * snapshot. A model also has options, those of halfspace_new without labels; names of the features,
+ * in their order, null for none; calibrated, whether training fitted its probabilities. One that was
+ * trained here has examples, errors (of the first pass, before an example was learned), converged,
+ * and warnings. */
 int64_t halfspace_describe(halfspace_model m, char *to, int64_t size);
 
 /* Scores and probabilities of rows: places is at least n times the outputs. */
 int32_t halfspace_score(halfspace_model m, const halfspace_rows *rows, double *to, int64_t places);
 int32_t halfspace_proba(halfspace_model m, const halfspace_rows *rows, double *to, int64_t places);
 
+/* The label of each row, as halfspace predict has it: its number in halfspace_classes, -1 where a
+ * score is not a number. places is at least n. */
+int32_t halfspace_predict(halfspace_model m, const halfspace_rows *rows, int32_t *to,
+	int64_t places);
+
+/* What brings features to the learner's scale: (x - shift) factor, dim of each; places beyond the
+ * model's features are 0 and 1. With "normalize": "unit" rows are divided by their length then. */
+int32_t halfspace_scales(halfspace_model m, double *shift, double *factor, int64_t dim);
+
 /* The weights of an output, dim of them, and what is added to their sum; places beyond the model's
- * features are 0. It fails for models that have none: kernels, votes. */
+ * features are 0. They belong to scaled features. It fails for models that have none: kernels,
+ * votes. */
 int32_t halfspace_weights(halfspace_model m, int32_t output, double *to, int64_t dim, double *bias);
 
 /* What the model knows now, for scores only; learning on changes it no more. */
@@ -100,6 +119,11 @@ halfspace_model halfspace_snapshot(halfspace_model m);
 /* The bytes of the model file: how many there are; they are written if size is enough. */
 int64_t halfspace_encode(halfspace_model m, void *to, int64_t size);
 halfspace_model halfspace_decode(const void *data, int64_t size);
+
+/* A text that halfspace_save and halfspace_encode put into the model file, for the program's own
+ * use; halfspace_note returns its length with the 0 behind it, and writes no more than size. */
+int32_t halfspace_set_note(halfspace_model m, const char *note);
+int64_t halfspace_note(halfspace_model m, char *to, int64_t size);
 
 /* The model file, which `halfspace` reads and writes. It appears whole or not at all. */
 int32_t halfspace_save(halfspace_model m, const char *path);

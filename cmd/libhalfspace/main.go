@@ -22,13 +22,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"runtime/cgo"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 func main() {}
@@ -40,17 +45,28 @@ var reserve = make([]byte, 12<<20)
 
 // model is what a handle stands for.
 type model struct {
-	mu    sync.RWMutex // learning and saving have it for themselves
-	asked              // what scores: learns or a snapshot
-	learn *halfspace.Model
-	about map[string]any // of a snapshot, what Describe says that only a Model knows
-	names []string       // of the classes, where labels are numbers of these
+	mu      sync.RWMutex // learning and saving have it for themselves
+	asked                // what scores: learns or a snapshot
+	learn   *halfspace.Model
+	trained                // of a model that was trained here
+	about   map[string]any // of a snapshot, what Describe says that only a Model knows
+	names   []string       // of the classes, where labels are numbers of these
+}
+
+// trained is what training said.
+type trained struct {
+	counts    *eval.Result
+	converged bool
+	warnings  []string
 }
 
 // asked is what models and snapshots have in common.
 type asked interface {
 	ScoreRows(*halfspace.Rows, []float64) error
 	ProbaRows(*halfspace.Rows, []float64) error
+	LabelRows(*halfspace.Rows, []int32) error
+	Scales() (shift, factor []float64)
+	FeatureNames() []string
 	Outputs() int
 	Classes() []string
 	Weights() ([][]float64, []float64, bool)
@@ -62,6 +78,7 @@ type asked interface {
 var (
 	errModel    = errors.New("not a model: it was freed, or never made")
 	errSnapshot = errors.New("a snapshot learns no more")
+	errStopped  = errors.New("training was stopped")
 )
 
 // try does what a function does, keeps its error for the caller, and lets no panic out.
@@ -161,6 +178,12 @@ func halfspace_new(options *C.char) C.halfspace_model {
 //export halfspace_train
 func halfspace_train(options *C.char, rows *C.halfspace_rows, names **C.char,
 	n C.int32_t) C.halfspace_model {
+	return halfspace_train_until(options, rows, names, n, nil)
+}
+
+//export halfspace_train_until
+func halfspace_train_until(options *C.char, rows *C.halfspace_rows, names **C.char, n C.int32_t,
+	stop *C.int32_t) C.halfspace_model {
 	return made(func() (*model, error) {
 		o, err := optionsOf(options)
 		if err != nil {
@@ -174,13 +197,77 @@ func halfspace_train(options *C.char, rows *C.halfspace_rows, names **C.char,
 			return nil, err
 		}
 		r.Texts = true
-		m, err := halfspace.TrainRows(context.Background(), o, r)
+		ctx, done := until((*int32)(unsafe.Pointer(stop)))
+		defer done()
+		var told warnings
+		m, err := halfspace.TrainRows(halfspace.WithLogger(ctx, slog.New(&told)), o, r)
+		if ctx.Err() != nil {
+			return nil, errStopped
+		}
+		converged := !errors.Is(err, training.ErrNotConverged)
 		if m != nil { // as far as it came
 			err = nil
 		}
-		return learning(m, err)
+		made, err := learning(m, err)
+		if made != nil {
+			made.trained = trained{&m.Result().Counts, converged, told.texts}
+		}
+		return made, err
 	})
 }
+
+// until returns a context that ends when *stop becomes other than 0; nil never does. done ends the
+// watching, after which *stop is not read any more.
+func until(stop *int32) (ctx context.Context, done func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	if stop == nil {
+		return ctx, cancel
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(10 * time.Millisecond)
+		defer ticker.Stop()
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-ticker.C:
+				if atomic.LoadInt32(stop) != 0 {
+					cancel()
+				}
+			}
+		}
+	}()
+	return ctx, func() { cancel(); <-ended }
+}
+
+// warnings keeps what is logged at level Warn: each as CODE: TEXT.
+type warnings struct{ texts []string }
+
+// Enabled reports whether it is a warning.
+func (*warnings) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+// Handle keeps a warning.
+func (w *warnings) Handle(_ context.Context, r slog.Record) error {
+	code, text := strings.ReplaceAll(r.Message, " ", "-"), ""
+	r.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "code":
+			code = a.Value.String()
+		case "text":
+			text = a.Value.String()
+		default:
+			text += fmt.Sprintf(" %s %v", a.Key, a.Value)
+		}
+		return true
+	})
+	w.texts = append(w.texts, code+": "+strings.TrimSpace(text))
+	return nil
+}
+
+// WithAttrs and WithGroup are not called by training.
+func (w *warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
+func (w *warnings) WithGroup(string) slog.Handler      { return w }
 
 //export halfspace_learn
 func halfspace_learn(id C.halfspace_model, rows *C.halfspace_rows, names **C.char,
@@ -240,6 +327,10 @@ func halfspace_describe(id C.halfspace_model, to *C.char, size C.int64_t) (n C.i
 		about := m.about
 		if about == nil {
 			about = describe(m.learn)
+			if t := m.trained; t.counts != nil {
+				about["examples"], about["errors"] = t.counts.Examples, t.counts.Errors
+				about["converged"], about["warnings"] = t.converged, t.warnings
+			}
 		}
 		text, err := json.Marshal(about)
 		return append(text, 0), err
@@ -252,7 +343,8 @@ func describe(m *halfspace.Model) map[string]any {
 	proba := m.ProbaRows(&halfspace.Rows{Dim: m.Features()}, nil)
 	return map[string]any{"learner": name, "config": json.RawMessage(settings),
 		"features": m.Features(), "presented": m.Presented(), "weights": weights,
-		"proba": !errors.Is(proba, halfspace.ErrProba), "threshold": m.From(), "snapshot": false}
+		"proba": !errors.Is(proba, halfspace.ErrProba), "threshold": m.From(), "snapshot": false,
+		"options": m.Options(), "names": m.FeatureNames(), "calibrated": m.Calibrated()}
 }
 
 //export halfspace_score
@@ -269,6 +361,67 @@ func halfspace_proba(id C.halfspace_model, rows *C.halfspace_rows, to *C.double,
 	return result(with(id, false, func(m *model) error {
 		return ask(m.ProbaRows, rows, to, places)
 	}))
+}
+
+//export halfspace_predict
+func halfspace_predict(id C.halfspace_model, rows *C.halfspace_rows, to *C.int32_t,
+	places C.int64_t) C.int32_t {
+	return result(with(id, false, func(m *model) error {
+		r, err := rowsOf(rows)
+		if err != nil {
+			return err
+		}
+		dst, err := slice[int32](unsafe.Pointer(to), int64(places))
+		if err != nil {
+			return err
+		}
+		return m.LabelRows(r, dst)
+	}))
+}
+
+//export halfspace_scales
+func halfspace_scales(id C.halfspace_model, shift, factor *C.double, dim C.int64_t) C.int32_t {
+	return result(with(id, false, func(m *model) error {
+		shifts, err := slice[float64](unsafe.Pointer(shift), int64(dim))
+		if err != nil {
+			return err
+		}
+		factors, err := slice[float64](unsafe.Pointer(factor), int64(dim))
+		if err != nil {
+			return err
+		}
+		s, f := m.Scales()
+		clear(shifts)
+		copy(shifts, s)
+		for j := copy(factors, f); j < len(factors); j++ {
+			factors[j] = 1
+		}
+		return nil
+	}))
+}
+
+//export halfspace_set_note
+func halfspace_set_note(id C.halfspace_model, note *C.char) C.int32_t {
+	return result(with(id, true, func(m *model) error {
+		switch {
+		case m.learn == nil:
+			return errSnapshot
+		case note == nil:
+			return errors.New("the note is NULL")
+		}
+		m.learn.SetNote(C.GoString(note))
+		return nil
+	}))
+}
+
+//export halfspace_note
+func halfspace_note(id C.halfspace_model, to *C.char, size C.int64_t) C.int64_t {
+	return given(id, false, to, size, func(m *model) ([]byte, error) {
+		if m.learn == nil {
+			return nil, errSnapshot
+		}
+		return append([]byte(m.learn.Note()), 0), nil
+	})
 }
 
 //export halfspace_weights

@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,7 +69,7 @@ func pythonLearners(t *testing.T) []byte {
 }
 
 // setting is one of a learner's.
-type setting struct{ key, param, value, help string }
+type setting struct{ key, param, kind, auto, value, help string }
 
 func pythonLearner(t *testing.T, b *bytes.Buffer, class string, e learner.Entry) {
 	t.Helper()
@@ -84,7 +84,11 @@ func pythonLearner(t *testing.T, b *bytes.Buffer, class string, e learner.Entry)
 		strings.ToUpper(e.Summary[:1])+e.Summary[1:])
 	b.WriteString("    Parameters\n    ----------\n")
 	for _, s := range list {
-		fmt.Fprintf(b, "    %s : default %s\n", s.param, s.value)
+		kind := s.kind
+		if s.auto != "" {
+			kind += ` or "auto"`
+		}
+		fmt.Fprintf(b, "    %s : %s, default %s\n", s.param, kind, s.value)
 		for _, line := range wrapped(s.help, 70) {
 			fmt.Fprintf(b, "        %s\n", line)
 		}
@@ -95,7 +99,7 @@ func pythonLearner(t *testing.T, b *bytes.Buffer, class string, e learner.Entry)
 	fmt.Fprintf(b, "    _learner = %q\n    _stream = %s\n    _proba = %s\n    _settings = {\n",
 		e.Name, pythonBool(traits.Stream), pythonBool(traits.Proba && !traits.Ensemble))
 	for _, s := range list {
-		fmt.Fprintf(b, "        %q: %q,\n", s.param, s.key)
+		fmt.Fprintf(b, "        %q: (%q, %q, %q),\n", s.param, s.key, s.kind, s.auto)
 	}
 	b.WriteString("    }\n\n    def __init__(\n        self,\n")
 	for _, s := range list {
@@ -142,58 +146,50 @@ func commonParams(traits learner.Traits) (list [][2]string) {
 	return append(list, [2]string{"n_jobs", "1"}, [2]string{"random_state", "1"})
 }
 
-// settings returns those of a learner in the order of its fields.
+// settings returns those of a learner that a user sets, in the order of its fields: those with a
+// flag, and a base's.
 func settings(t *testing.T, c learner.Config) (list []setting) {
 	t.Helper()
-	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
+	of := reflect.ValueOf(c).Elem()
+	if of.Kind() != reflect.Struct {
+		return nil
 	}
-	var values map[string]json.RawMessage
-	if err := json.Unmarshal(text, &values); err != nil {
-		t.Fatal(err)
+	keys := map[string]string{}
+	for _, f := range reflect.VisibleFields(of.Type()) {
+		keys[f.Name], _, _ = strings.Cut(f.Tag.Get("json"), ",")
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	if _, err := d.Token(); err != nil {
-		t.Fatal(err)
-	}
-	fields := fieldsOf(reflect.TypeOf(c).Elem())
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
+	for _, f := range reflect.VisibleFields(of.Type()) {
+		key := keys[f.Name]
+		if f.Anonymous || key == "" || key == "-" || f.Tag.Get("flag") == "" && key != "base_config" {
+			continue
 		}
-		var value any
-		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
-		s := setting{key: key.(string), param: key.(string), value: "None"}
+		s := setting{key: key, param: key, value: "None", kind: "dict", auto: keys[f.Tag.Get("auto")]}
 		if slices.Contains(keywords, s.param) {
 			s.param += "_"
 		}
-		switch v := value.(type) {
-		case bool:
-			s.value = pythonBool(v)
-		case float64, string:
-			s.value = string(values[s.key])
+		switch v := of.FieldByIndex(f.Index); v.Kind() {
+		case reflect.Bool:
+			s.kind, s.value = "bool", pythonBool(v.Bool())
+		case reflect.Int, reflect.Int64:
+			s.kind, s.value = "int", fmt.Sprint(v.Int())
+		case reflect.Float64:
+			s.kind, s.value = "float", strconv.FormatFloat(v.Float(), 'g', -1, 64)
+		case reflect.String:
+			s.kind, s.value = "str", v.String()
+			if values, _, _ := strings.Cut(f.Tag.Get("values"), "|"); s.value == "" {
+				s.value = values // which "" stands for
+			}
+			s.value = strconv.Quote(s.value)
+		case reflect.Interface:
+		default:
+			t.Fatalf("%T: %s is a %s, which Python has no parameter for", c, f.Name, v.Kind())
 		}
-		if s.help = c.Help(fields[s.key]); s.help == "" {
+		if s.help = c.Help(f.Name); s.help == "" {
 			s.help = "Settings of the base, by name."
 		}
 		list = append(list, s)
 	}
 	return list
-}
-
-// fieldsOf returns the fields of a struct of settings by their keys.
-func fieldsOf(of reflect.Type) map[string]string {
-	names := map[string]string{}
-	for _, f := range reflect.VisibleFields(of) {
-		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
-			names[key] = f.Name
-		}
-	}
-	return names
 }
 
 func pythonBool(v bool) string {

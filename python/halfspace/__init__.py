@@ -12,9 +12,18 @@ reads and writes: ``save`` and ``load``.
 """
 
 from . import _learners
-from ._estimator import HalfspaceClassifier, NotFittedError, load
+from ._estimator import ConvergenceWarning, HalfspaceClassifier, HalfspaceWarning, NotFittedError, load
 from ._learners import *  # noqa: F401,F403
 from ._library import HalfspaceError, abi
 
 __version__ = "1.0.0"
-__all__ = ["HalfspaceClassifier", "HalfspaceError", "NotFittedError", "abi", "load", *_learners.__all__]
+__all__ = [
+    "ConvergenceWarning",
+    "HalfspaceClassifier",
+    "HalfspaceError",
+    "HalfspaceWarning",
+    "NotFittedError",
+    "abi",
+    "load",
+    *_learners.__all__,
+]

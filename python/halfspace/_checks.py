@@ -22,12 +22,23 @@ _types = [np.float64, np.float32]
 def check_rows(estimator, X, y=None, *, reset):
     """X as the library takes it: float32 or float64, finite, in rows or CSR with ascending
     indices; with y both."""
+    check_sparse(X)
     if validate_data is not None:
         how = {"accept_sparse": "csr", "dtype": _types, "order": "C", "reset": reset}
         if y is None:
             return _csr(validate_data(estimator, X, **how))
         X, y = validate_data(estimator, X, y, multi_output=True, **how)
         return _csr(X), column_or_1d(y, warn=True)
+    named = getattr(X, "columns", None)
+    if reset:
+        estimator.__dict__.pop("feature_names_in_", None)
+        if named is not None and all(isinstance(name, str) for name in named):
+            estimator.feature_names_in_ = np.array(named, dtype=object)
+    elif named is not None and hasattr(estimator, "feature_names_in_"):
+        if list(named) != list(estimator.feature_names_in_):
+            raise ValueError(
+                f"X has the columns {list(named)}, want {list(estimator.feature_names_in_)}"
+            )
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         if X.dtype not in _types:
@@ -53,8 +64,34 @@ def check_rows(estimator, X, y=None, *, reset):
     return _csr(X), y
 
 
-# Learning more rows at once than that keeps the first where a later one is refused.
+# As many rows cost as much as scikit-learn's checks of them.
 _few = 1024
+
+
+def check_sparse(X):
+    """Refuses a sparse matrix whose arrays don't fit together: SciPy reads and writes by them."""
+    kind = getattr(X, "format", "")
+
+    def sound(ok, what):
+        if not ok:
+            raise ValueError(f"X is a broken {kind.upper()} matrix: {what}")
+
+    if kind in ("csr", "csc", "bsr"):
+        major, minor = X.shape if kind != "csc" else X.shape[::-1]
+        if kind == "bsr":
+            major, minor = (n // b for n, b in zip(X.shape, X.blocksize))
+        ptr, idx = np.asarray(X.indptr), np.asarray(X.indices)
+        sound(ptr.shape == (major + 1,) and ptr[0] == 0, f"indptr is not {major + 1} from 0 on")
+        sound((ptr[1:] >= ptr[:-1]).all(), "indptr does not ascend")
+        sound(ptr[-1] <= min(len(idx), len(X.data)), "indptr ends behind the indices or the data")
+        idx = idx[: ptr[-1]]
+        if idx.size:
+            low, high = idx.min(), idx.max()
+            sound(0 <= low and high < minor, f"indices from {low} to {high}, want 0 to {minor - 1}")
+    elif kind == "coo":
+        sound(len(X.row) == len(X.col) == len(X.data), "rows, columns and data differ in length")
+        for at, n in ((X.row, X.shape[0]), (X.col, X.shape[1])):
+            sound(not len(at) or 0 <= at.min() and at.max() < n, f"indices beyond {n}")
 
 
 def ready_rows(estimator, X):
@@ -66,6 +103,8 @@ def ready_rows(estimator, X):
         if X.dtype not in _types or not X.flags.c_contiguous:
             return None
     elif getattr(X, "format", "") != "csr" or X.data.dtype not in _types:
+        return None
+    elif X.indices.dtype != np.int32:  # which others may not fit in
         return None
     return None if hasattr(estimator, "feature_names_in_") else X
 
@@ -122,8 +161,14 @@ def check_weights(weights, X):
     if weights is None:
         return None
     if validate_data is not None:
-        return np.ascontiguousarray(_check_sample_weight(weights, X, dtype=np.float64))
-    weights = np.ascontiguousarray(weights, np.float64)
+        weights = np.ascontiguousarray(_check_sample_weight(weights, X, dtype=np.float64))
+    else:
+        weights = np.ascontiguousarray(weights, np.float64)
     if weights.shape != (X.shape[0],):
         raise ValueError(f"sample_weight has the shape {weights.shape}, and X {X.shape[0]} rows")
+    bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
+    if bad.size:
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weights[bad[0]]}, want finite numbers of 0 or more"
+        )
     return weights

@@ -2,30 +2,40 @@
 
 import functools
 import inspect
+import warnings
 
 import numpy as np
 
+from . import _notes as notes
 from ._library import HalfspaceError, Model
+from ._notes import texts_of
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.exceptions import NotFittedError
+    from sklearn.exceptions import ConvergenceWarning, NotFittedError
 except ImportError:  # numpy is all that is needed
-    from ._plain import BaseEstimator, ClassifierMixin, NotFittedError
+    from ._plain import BaseEstimator, ClassifierMixin, ConvergenceWarning, NotFittedError
 
 from ._checks import check_rows, check_targets, check_weights, ready_labels, ready_rows
 
 _common = {
-    "max_iter": "epochs",
-    "shuffle": "shuffle",
-    "until_converged": "until_converged",
-    "bias": "bias",
-    "normalize": "normalize",
-    "scaling": "scale",
-    "precision": "precision",
-    "calibrate": "calibrate",
-    "n_jobs": "threads",
+    "max_iter": ("epochs", "int"),
+    "shuffle": ("shuffle", "bool"),
+    "until_converged": ("until_converged", "bool"),
+    "bias": ("bias", "str"),
+    "normalize": ("normalize", "str"),
+    "scaling": ("scale", "str"),
+    "precision": ("precision", "str"),
+    "calibrate": ("calibrate", "str"),
+    "n_jobs": ("threads", "int"),
 }
+
+
+_of_many = {"mpa", "ovr", "ovo"}  # learners of any number of classes, of two, too
+
+
+class HalfspaceWarning(UserWarning):
+    """A result may not be what it seems: CODE: TEXT, as ``halfspace help numerics`` lists them."""
 
 
 class _OfLearnersThat:
@@ -130,22 +140,33 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
     def _options(self, fitting):
         """The JSON options of the parameters."""
         if self._learner is None:
-            o = {"learner": self.learner, "config": dict(self.config or {})}
+            o = {"learner": self.learner, "config": _finite("config", dict(self.config or {}))}
         else:
             defaults = _defaults(type(self))
             config = {}
-            for parameter, key in self._settings.items():
+            for parameter, (key, kind, auto) in self._settings.items():
                 value = _plain(getattr(self, parameter))
-                if value != defaults[parameter] and value is not None:
-                    config[key] = value
+                if value is None or value == defaults[parameter]:
+                    continue
+                if auto and value == "auto":
+                    config[auto] = True
+                else:
+                    config[key] = _finite(parameter, _of_kind(parameter, value, kind))
             if "base_config" in self._settings:  # its defaults, as the command has them
                 config.setdefault("base_config", {})
             o = {"learner": self._learner, "config": config}
         if not o["config"]:
             del o["config"]
-        for parameter, key in _common.items():
+        for parameter, (key, kind) in _common.items():
             value = _plain(getattr(self, parameter, None))
-            if value in (None, False, "none") or not fitting and parameter in _of_fit:
+            if value is None:
+                continue
+            _of_kind(parameter, value, kind)
+            if parameter == "max_iter" and value < 1:
+                raise ValueError(f"max_iter is {value}, want 1 or more")
+            if parameter == "n_jobs" and value == 0:
+                raise ValueError("n_jobs is 0, want a number of threads, or -1")
+            if value in (False, "none") or not fitting and parameter in _of_fit:
                 continue
             o[key] = value
         if o.get("until_converged"):
@@ -162,14 +183,29 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
             return int(np.random.randint(2**31 - 1))
         if isinstance(r, np.random.RandomState):
             return int(r.randint(2**31 - 1))
+        if isinstance(r, (bool, np.bool_)) or not isinstance(r, (int, np.integer)):
+            raise ValueError(f"random_state is {r!r}, want a number, a RandomState or None")
+        if not 0 <= r < 2**64:
+            raise ValueError(f"random_state is {r}, want 0 to 2^64-1")
         return int(r)
 
     # Learning.
 
     def fit(self, X, y, sample_weight=None):
-        """Learns anew. The model is, to the byte, the one of ``halfspace train`` with the same
-        options on a file of the same numbers."""
-        return self._fit(X, y, sample_weight)
+        """Fits from scratch. The model is, to the byte, the one of ``halfspace train`` with the same
+        options on a file of the same numbers. If it fails, or Ctrl-C ends it, the estimator is what
+        it was before."""
+        return self._whole(self._fit, X, y, sample_weight)
+
+    def _whole(self, do, *arguments):
+        """Does something that leaves the estimator as it was where it fails."""
+        before = dict(self.__dict__)
+        try:
+            return do(*arguments)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _fit(self, X, y, sample_weight):
         if y is None:
@@ -179,45 +215,59 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
             )
         X, y = check_rows(self, X, y=y, reset=True)
         self.classes_, labels = check_targets(y)
-        names = _names(self.classes_)
         weights = check_weights(sample_weight, X)
+        balanced = isinstance(getattr(self, "class_weight", None), str)
+        if not balanced:
+            weights = self._weighted(labels, weights)
         if weights is not None:
             taken = weights > 0  # others teach nothing
             if not taken.all():
                 X, labels, weights = X[taken], labels[taken], weights[taken]
         if len(self.classes_) < 2 or weights is not None and len(np.unique(labels)) < 2:
-            raise ValueError("y has 1 class, of which nothing can be told: at least 2 are needed")
+            raise ValueError("y has only one class: at least 2 are needed")
         if weights is not None and (weights == 1).all():
             weights = None
         options = self._options(fitting=True)
-        if getattr(self, "class_weight", None) is not None:
-            options["class_weight"] = self._class_weights(names)
-        self._take(Model.train(options, X, labels, names, weights))
-        self.n_iter_ = max(1, self._model.describe()["presented"] // len(labels))
+        if balanced:
+            options["class_weight"] = self.class_weight
+        names = texts_of(self.classes_)
+        model = Model.train(options, X, labels, names, weights)
+        self._take(model, names)
+        about = model.describe()
+        self.n_iter_ = max(1, about["presented"] // len(labels))
+        self.progressive_error_ = None
+        if about["examples"]:
+            self.progressive_error_ = about["errors"] / about["examples"]
+        for text in about["warnings"] or []:
+            warnings.warn(text, HalfspaceWarning, stacklevel=4)
+        if not about["converged"]:
+            warnings.warn(
+                f"{type(self).__name__} has not converged in {self.n_iter_} passes",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         return self
-
-    def _class_weights(self, names):
-        if isinstance(self.class_weight, str):
-            return self.class_weight
-        known = dict(zip(self.classes_, names))
-        return ",".join(
-            f"{known.get(c, _name(c))}={float(w)!r}" for c, w in dict(self.class_weight).items()
-        )
 
     @_that(
         lambda self: self._stream and not getattr(self, "until_converged", False),
         "learns whole data sets only",
     )
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Learns the rows once, in their order. ``classes`` are needed in the first call."""
+        """Learns the rows once, in their order. ``classes`` are needed in the first call. All rows
+        are checked before the first is learned."""
         return self._partial_fit(X, y, classes, sample_weight)
 
     def _partial_fit(self, X, y, classes, sample_weight):
+        if getattr(self, "_model", None) is None:
+            return self._whole(self._learn_checked, X, y, classes, sample_weight)
+        if classes is None and sample_weight is None and self._learn_few(X, y):
+            return self
+        return self._learn_checked(X, y, classes, sample_weight)
+
+    def _learn_checked(self, X, y, classes, sample_weight):
         first = getattr(self, "_model", None) is None
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit")
-        if not first and classes is None and sample_weight is None and self._learn_few(X, y):
-            return self
         X, y = check_rows(self, X, y=y, reset=first)
         if classes is not None:
             classes = np.unique(np.asarray(classes))
@@ -225,15 +275,13 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"classes are {classes}, and {self.classes_} in the first call")
         if first:
             if len(classes) < 2:
-                raise ValueError("classes has 1 class: at least 2 are needed")
+                raise ValueError("classes has only one class: at least 2 are needed")
             self.classes_ = classes
             options = self._options(fitting=False)
-            names = _names(classes)
-            if len(classes) == 2:
+            names = options["classes"] = texts_of(classes)
+            if len(classes) == 2 and not self._of_classes():
                 options["positive"] = names[1]
-            else:
-                options["classes"] = names
-            self._take(Model.new(options))
+            self._take(Model.new(options), names)
         labels = ready_labels(y, X.shape[0], self.classes_)
         if labels is None:
             labels = np.searchsorted(self.classes_, y)
@@ -241,12 +289,14 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
             known[known] = self.classes_[labels[known]] == np.asarray(y)[known]
             if not known.all():
                 raise ValueError(f"y has {np.asarray(y)[~known][0]!r}, which is none of the classes")
-        weights = check_weights(sample_weight, X)
-        factors = self._factors(labels)
-        if factors is not None:
-            weights = factors if weights is None else weights * factors
+        weights = self._weighted(labels, check_weights(sample_weight, X))
         self._learn(X, labels.astype(np.int32, copy=False), weights)
         return self
+
+    def _of_classes(self):
+        """Whether the learner has an output for each of two classes, too."""
+        name = self.learner if self._learner is None else self._learner
+        return name in _of_many
 
     def _learn_few(self, X, y):
         """Learns rows that the library can take as they are, and reports whether it did."""
@@ -263,36 +313,28 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
         return True
 
     def _learn(self, X, labels, weights):
-        if self._numbers is None:  # the model's classes are not these: it goes by names
-            self._model.learn(X, labels, _names(self.classes_), weights)
-        else:
-            self._model.learn(X, self._numbers[labels], None, weights)
+        self._model.learn(X, self._order[labels], None, weights)
 
-    def _factors(self, labels):
+    def _weighted(self, labels, weights):
+        """The weights of rows, by class_weight, too; None: all are 1."""
         given = getattr(self, "class_weight", None)
         if given is None:
-            return None
+            return weights
         if isinstance(given, str):
             raise ValueError("class_weight 'balanced' needs all the data: give partial_fit a dict")
         of = np.array([float(given.get(c, 1)) for c in self.classes_.tolist()])
-        return of[labels]
+        if not ((of >= 0) & np.isfinite(of)).all():
+            raise ValueError(f"class_weight is {given}, want finite numbers of 0 or more")
+        return of[labels] if weights is None else weights * of[labels]
 
-    def _take(self, model):
-        """Keeps a model, and how its outputs lie to classes_."""
-        self._model = model
-        names = model.classes()
-        mine = _names(self.classes_)
-        self._order = self._numbers = None
-        if len(names) == 2 and model.outputs() == 1:
-            self._flipped = names[1] != mine[1] and names[0] == mine[1]
-            self._numbers = np.array([1, 0] if self._flipped else [0, 1], np.int32)
-        elif names != mine:
-            at = {name: i for i, name in enumerate(names)}
-            self._order = np.array([at.get(name, -1) for name in mine])
-            if self._order.min() >= 0:
-                self._numbers = self._order.astype(np.int32)
-        else:
-            self._numbers = np.arange(len(mine), dtype=np.int32)
+    def _take(self, model, names):
+        """Keeps a model, whose labels are the classes by these names."""
+        at = {name: i for i, name in enumerate(model.classes())}
+        if len(at) != len(names) or any(name not in at for name in names):
+            raise HalfspaceError(f"the model tells {list(at)} apart, and the classes are {names}")
+        self._model, self._names = model, names
+        self._order = np.array([at[name] for name in names], np.int32)  # numbers of classes_ there
+        self._back = np.argsort(self._order)
 
     def _more_tags(self):  # as scikit-learn's own Perceptron has it: the order of rows counts
         return {"_xfail_checks": _expected_to_fail}
@@ -306,74 +348,73 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
             )
         return self._model
 
-    def _ordered(self, out):
-        """Outputs in the order of classes_."""
-        if out.shape[1] == 1:
-            return out
-        if self._order is None:
-            return out
-        padded = np.column_stack([out, np.full(len(out), -np.inf)])
-        return padded[:, self._order]
-
     def decision_function(self, X):
-        """Scores: of two classes above 0 for the second, else one for each class. Of learners with
-        a posterior they are the log-odds of its probabilities."""
-        self._fitted()
-        out = self._ordered(self._scores(X, self._has_proba()))
-        if self._has_proba():
+        """Scores: of two classes above 0 for the second, else one for each class. Of two classes
+        and a learner with a posterior they are the log-odds of its probabilities."""
+        proba = len(self._fitted_classes()) == 2 and self._has_posterior()
+        out = self._scores(X, proba)
+        if proba:
             least = np.finfo(np.float64).eps / 2
             out = np.clip(out, least, 1 - least)
             out = np.log(out / (1 - out))
         if out.shape[1] > 1:
+            out = out[:, self._order]
             return out if len(self.classes_) > 2 else out[:, 1] - out[:, 0]
-        return -out[:, 0] if self._flipped else out[:, 0]
+        return out[:, 0] if self._order[1] else -out[:, 0]
 
-    def _scores(self, X, proba):
+    def _fitted_classes(self):
+        self._fitted()
+        return self.classes_
+
+    def _ask(self, X, ask):
         few = ready_rows(self, X)
         if few is not None:
             try:
-                return self._model.score(few, proba)
+                return ask(few)
             except HalfspaceError:  # what is wrong is found by the other way
                 pass
-        return self._model.score(check_rows(self, X, reset=False), proba)
+        return ask(check_rows(self, X, reset=False))
+
+    def _scores(self, X, proba):
+        return self._ask(X, lambda X: self._model.score(X, proba))
 
     def predict(self, X):
-        """The class of each row: from the model's threshold on the positive one of two."""
+        """The class of each row, as ``halfspace predict`` has it."""
         self._fitted()
-        least = getattr(self, "_from", 0)  # found by the command
-        if least:
-            positive = self._scores(X, False)[:, 0] >= least
-            return self.classes_[(positive != self._is_flipped()).astype(int)]
-        f = self.decision_function(X)
-        if f.ndim == 1:
-            return self.classes_[(f > 0 if self._is_flipped() else f >= 0).astype(int)]
-        return self.classes_[f.argmax(axis=1)]
-
-    def _is_flipped(self):
-        return getattr(self, "_flipped", False)
+        numbers = self._ask(X, self._model.predict)
+        if (numbers < 0).any():
+            raise ValueError(f"the score of row {int((numbers < 0).argmax())} is not a number")
+        return self.classes_[self._back[numbers]]
 
     @_that(lambda self: self._has_proba(), "has no probabilities: its scores are margins")
     def predict_proba(self, X):
         """The probability of each class, of learners that have it."""
         self._fitted()
-        p = self._ordered(self._scores(X, True))
+        p = self._scores(X, True)
         if p.shape[1] == 1:
             p = np.column_stack([1 - p[:, 0], p[:, 0]])
-            return p[:, ::-1] if self._flipped else p
+        p = p[:, self._order]
         p = np.where(np.isfinite(p), p, 0)
         total = p.sum(axis=1, keepdims=True)
         return np.divide(p, total, out=np.full_like(p, 1 / p.shape[1]), where=total > 0)
 
     def _has_proba(self):
-        if getattr(self, "calibrate", "none") not in (None, "none"):
-            return True
+        if getattr(self, "_model", None) is not None:
+            return self._has_posterior() or self._model.describe()["calibrated"]
+        return getattr(self, "calibrate", "none") not in (None, "none") or self._has_posterior()
+
+    def _has_posterior(self):
         if self._proba is None:  # a learner by its name
-            return _has_posterior(self.learner)
+            base = self.learner
+            while base in ("ovr", "ovo"):
+                base = (self.config or {}).get("base", "obpm") if base == self.learner else ""
+            return _has_posterior(base)
         return self._proba
 
     @property
     def coef_(self):
-        """The weights, a row for each output."""
+        """The weights of linear models, a row for each output, in units of X: with normalize="unit"
+        the score is divided by the length of the scaled row, too."""
         return self._weights()[0]
 
     @property
@@ -381,22 +422,39 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
         """What is added to the weights' sums."""
         return self._weights()[1]
 
+    @property
+    def mean_(self):
+        """What is subtracted from each feature first: 0 without scaling, and for CSR matrices."""
+        return self._fitted().scales(self.n_features_in_)[0]
+
+    @property
+    def scale_(self):
+        """What each feature is divided by then; inf for one that never changes."""
+        with np.errstate(divide="ignore"):
+            return 1 / self._fitted().scales(self.n_features_in_)[1]
+
     def _weights(self):
         try:
             w, b = self._fitted().weights(self.n_features_in_)
         except ValueError as e:
             raise AttributeError(str(e)) from None
+        mean, factor = self._model.scales(self.n_features_in_)
+        w = w * factor
+        b = b - w @ mean
         if len(w) == 1:
-            return (-w, -b) if self._flipped else (w, b)
-        if self._order is not None:
-            w, b = w[self._order], b[self._order]
-        return w, b
+            return (w, b) if self._order[1] else (-w, -b)
+        return w[self._order], b[self._order]
 
     # Keeping.
 
     def save(self, path):
-        """Writes the model file, which the ``halfspace`` command and :func:`load` read."""
-        self._fitted().save(path)
+        """Writes the model file, which the ``halfspace`` command and :func:`load` read. A note in
+        it says what the estimator was."""
+        self._fitted().set_note(notes.write(self, self._names))
+        try:
+            self._model.save(path)
+        finally:
+            self._model.set_note("")
 
     def __getstate__(self):
         state = dict(self.__dict__)
@@ -417,8 +475,8 @@ class UnweightedClassifier(HalfspaceClassifier):
     """A learner whose rule has no place for weights of examples."""
 
     def fit(self, X, y):
-        """Learns anew; see :meth:`HalfspaceClassifier.fit`."""
-        return self._fit(X, y, None)
+        """Fits from scratch; see :meth:`HalfspaceClassifier.fit`."""
+        return self._whole(self._fit, X, y, None)
 
     @_that(
         lambda self: self._stream and not getattr(self, "until_converged", False),
@@ -455,38 +513,46 @@ def _plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _name(label):
-    """A label as text: numbers as the model file has them."""
-    if isinstance(label, (bool, np.bool_)):
-        return str(bool(label))
-    if isinstance(label, (int, np.integer)):
-        return str(int(label))
-    if isinstance(label, (float, np.floating)):
-        return str(int(label)) if float(label).is_integer() else repr(float(label))
-    return str(label)
+def _of_kind(parameter, value, kind):
+    """The value, if it is of that kind."""
+    if not isinstance(value, _kinds[kind]) or kind in ("int", "float") and isinstance(value, bool):
+        if kind == "int" and isinstance(value, float) and value.is_integer():
+            return int(value)
+        raise ValueError(f"{parameter} is {value!r}, want {_wanted[kind]}")
+    return value
 
 
-def _names(classes):
-    return [_name(c) for c in classes]
+_kinds = {"bool": bool, "int": int, "float": (int, float), "str": str, "dict": dict}
+_wanted = {
+    "bool": "True or False",
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "dict": "a dict",
+}
+
+
+def _finite(parameter, value):
+    """The value, if all numbers in it are finite."""
+    if isinstance(value, dict):
+        return {k: _finite(f"{parameter}[{k!r}]", _plain(v)) for k, v in value.items()}
+    if isinstance(value, float) and not np.isfinite(value):
+        raise ValueError(f"{parameter} is {value}, want a finite number")
+    return value
 
 
 def load(path):
-    """A classifier of a model file. Labels that are whole numbers are int, other numbers float."""
+    """The estimator that was saved, or one of a model of the ``halfspace`` command: labels that are
+    all written as Python writes whole numbers are int, else, if as it writes numbers, float; all
+    others are texts, as "+1" and "007" are."""
     model = Model.load(path)
     about = model.describe()
-    c = HalfspaceClassifier(about["learner"], about["config"])
     names = model.classes()
-    for kind in (int, float, str):
-        try:
-            classes = np.array([kind(n) for n in names])
-            break
-        except ValueError:
-            continue
-    c.classes_ = np.unique(classes)
+    c, labels = notes.read(model.note(), about, names)
+    c.classes_, order = np.unique(labels, return_index=True)
+    c._take(model, [names[i] for i in order])
     c.n_features_in_ = about["features"]
-    c._model, c._order, c._numbers = model, None, None
-    c._from = about["threshold"]
-    c._flipped = len(names) == 2 and model.outputs() == 1 and classes[0] > classes[1]
-    if model.outputs() > 1:
-        c._order = np.argsort(classes)
+    known = about["names"]
+    if known and len(known) == c.n_features_in_ and all(known):
+        c.feature_names_in_ = np.array(known, dtype=object)
     return c

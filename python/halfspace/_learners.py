@@ -35,9 +35,9 @@ class ADFClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    covariance : default "full"
+    covariance : str, default "full"
         full: d^2 numbers for d features; or diagonal: d of them
-    noise : default 0.05
+    noise : float or "auto", default 0.05
         rate eps of wrong labels, 0 for data that can be separated; 0 to below
         0.5
 
@@ -48,8 +48,8 @@ class ADFClassifier(UnweightedClassifier):
     _stream = True
     _proba = True
     _settings = {
-        "covariance": "covariance",
-        "noise": "noise",
+        "covariance": ("covariance", "str", ""),
+        "noise": ("noise", "float", "noise_auto"),
     }
 
     def __init__(
@@ -85,17 +85,35 @@ class ALMAClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    p : default 2
+    p : float, default 2
         p of |x|_p, the norm of the examples; 2 or more
-    alpha : default 0
+    alpha : float, default 0
         share of the maximal margin given up: B = sqrt(8)/alpha, C = sqrt(2),
         0 for 0.9, unless B is given; 0 to 1
-    B : default 0
+    B : float, default 0
         B of the margin B sqrt((p-1)/k) at update k, 0 to leave it to alpha; 0
         or more
-    C : default 0
+    C : float, default 0
         C of the step C/sqrt((p-1) k) at update k, beside B, 0 for sqrt(2); 0
         or more
+    kernel : str, default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : float, default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : float, default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : int, default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : float, default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : float, default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+    budget : int, default 0
+        examples kept at most while a stream is learned, 0 for no limit; 0 to
+        2^31-1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -104,10 +122,17 @@ class ALMAClassifier(HalfspaceClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "p": "p",
-        "alpha": "alpha",
-        "B": "B",
-        "C": "C",
+        "p": ("p", "float", ""),
+        "alpha": ("alpha", "float", ""),
+        "B": ("B", "float", ""),
+        "C": ("C", "float", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
+        "budget": ("budget", "int", ""),
     }
 
     def __init__(
@@ -116,6 +141,13 @@ class ALMAClassifier(HalfspaceClassifier):
         alpha=0,
         B=0,
         C=0,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        budget=0,
         *,
         max_iter=10,
         shuffle=True,
@@ -133,6 +165,13 @@ class ALMAClassifier(HalfspaceClassifier):
         self.alpha = alpha
         self.B = B
         self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.budget = budget
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.until_converged = until_converged
@@ -151,9 +190,9 @@ class AROWClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    covariance : default "diagonal"
+    covariance : str, default "diagonal"
         diagonal: d numbers for d features; or full: d^2 of them
-    r : default 1
+    r : float, default 1
         how little an example changes, in units of |x|^2: less for examples of
         length 1; above 0
 
@@ -164,8 +203,8 @@ class AROWClassifier(HalfspaceClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "covariance": "covariance",
-        "r": "r",
+        "covariance": ("covariance", "str", ""),
+        "r": ("r", "float", ""),
     }
 
     def __init__(
@@ -203,32 +242,32 @@ class BudgetClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    budget : default 100
+    budget : int, default 100
         examples kept at most, 0 for no limit; 0 to 2^31-1
-    variable : default False
+    variable : bool, default False
         also removes what is recognised with a margin of beta without itself,
         whenever an example is learned
-    beta : default 0
+    beta : float, default 0
         margin up to which an example is learned: y f(x) <= beta; 0 or more
-    update : default "perceptron"
+    update : str, default "perceptron"
         step along an example: perceptron 1; mira up to a margin of 0, at most
         1; svm up to a margin of 1, at most C
-    C : default 1
+    C : float, default 1
         largest coefficient of an example; above 0
-    kernel : default "linear"
+    kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
-    gamma : default 0
+    gamma : float, default 0
         factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
         or more
-    sigma : default 0
+    sigma : float, default 0
         width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
         more
-    degree : default 0
+    degree : int, default 0
         degree of poly, which needs it; 0 or more
-    coef0 : default 0
+    coef0 : float, default 0
         constant of poly, in units of gamma |x|^2; 0 or more
-    scale : default 0
+    scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -238,17 +277,17 @@ class BudgetClassifier(HalfspaceClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "budget": "budget",
-        "variable": "variable",
-        "beta": "beta",
-        "update": "update",
-        "C": "C",
-        "kernel": "kernel",
-        "gamma": "gamma",
-        "sigma": "sigma",
-        "degree": "degree",
-        "coef0": "coef0",
-        "scale": "scale",
+        "budget": ("budget", "int", ""),
+        "variable": ("variable", "bool", ""),
+        "beta": ("beta", "float", ""),
+        "update": ("update", "str", ""),
+        "C": ("C", "float", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
     }
 
     def __init__(
@@ -304,20 +343,38 @@ class CRAMMAClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    epsilon : default 0.5
+    epsilon : float, default 0.5
         power by which the threshold shrinks: beta/t^epsilon at update t;
         above 0
-    beta : default 1
+    beta : float, default 1
         threshold of the first update, in units of R; above 0
-    eta : default 0.01
+    eta : float, default 0.01
         eta_0 of the rate eta_0 beta^-delta by which updates turn the weights;
         above 0
-    eta_delta : default 1
+    eta_delta : float, default 1
         power delta by which the rate eta_0 beta^-delta falls with beta; 0 or
         more
-    R : default 0
+    R : float, default 0
         length that beta and eta are relative to, 0 for that of the longest
         example, with an appended bias and the soft margin; 0 or more
+    kernel : str, default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : float, default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : float, default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : int, default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : float, default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : float, default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+    budget : int, default 0
+        examples kept at most while a stream is learned, 0 for no limit; 0 to
+        2^31-1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -326,11 +383,18 @@ class CRAMMAClassifier(UnweightedClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "epsilon": "epsilon",
-        "beta": "beta",
-        "eta": "eta",
-        "eta_delta": "eta_delta",
-        "R": "R",
+        "epsilon": ("epsilon", "float", ""),
+        "beta": ("beta", "float", ""),
+        "eta": ("eta", "float", ""),
+        "eta_delta": ("eta_delta", "float", ""),
+        "R": ("R", "float", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
+        "budget": ("budget", "int", ""),
     }
 
     def __init__(
@@ -340,6 +404,13 @@ class CRAMMAClassifier(UnweightedClassifier):
         eta=0.01,
         eta_delta=1,
         R=0,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        budget=0,
         *,
         max_iter=10,
         shuffle=True,
@@ -357,6 +428,13 @@ class CRAMMAClassifier(UnweightedClassifier):
         self.eta = eta
         self.eta_delta = eta_delta
         self.R = R
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.budget = budget
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.until_converged = until_converged
@@ -374,16 +452,16 @@ class EPClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    noise : default 0.05
+    noise : float or "auto", default 0.05
         rate eps of wrong labels, 0 for data that can be separated; 0 to below
         0.5
-    tolerance : default 0.000001
+    tolerance : float, default 1e-06
         largest change of a site at which EP ends, in units of its point's
         standard deviation; above 0
-    sweeps : default 100
+    sweeps : int, default 100
         sweeps of EP over the points at most, then as many with half the
         damping; 1 to 2^30
-    damping : default 1
+    damping : float, default 1
         share of a site's change that is made; above 0 to 1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -393,16 +471,16 @@ class EPClassifier(UnweightedClassifier):
     _stream = False
     _proba = True
     _settings = {
-        "noise": "noise",
-        "tolerance": "tolerance",
-        "sweeps": "sweeps",
-        "damping": "damping",
+        "noise": ("noise", "float", "noise_auto"),
+        "tolerance": ("tolerance", "float", ""),
+        "sweeps": ("sweeps", "int", ""),
+        "damping": ("damping", "float", ""),
     }
 
     def __init__(
         self,
         noise=0.05,
-        tolerance=0.000001,
+        tolerance=1e-06,
         sweeps=100,
         damping=1,
         *,
@@ -432,24 +510,24 @@ class KMPClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    size : default 100
+    size : int, default 100
         steps at most, each of which chooses an example; 1 to 2^31-1
-    backfit : default False
+    backfit : bool, default False
         fits all coefficients anew at each step
-    kernel : default "linear"
+    kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
-    gamma : default 0
+    gamma : float, default 0
         factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
         or more
-    sigma : default 0
+    sigma : float, default 0
         width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
         more
-    degree : default 0
+    degree : int, default 0
         degree of poly, which needs it; 0 or more
-    coef0 : default 0
+    coef0 : float, default 0
         constant of poly, in units of gamma |x|^2; 0 or more
-    scale : default 0
+    scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -459,14 +537,14 @@ class KMPClassifier(UnweightedClassifier):
     _stream = False
     _proba = False
     _settings = {
-        "size": "size",
-        "backfit": "backfit",
-        "kernel": "kernel",
-        "gamma": "gamma",
-        "sigma": "sigma",
-        "degree": "degree",
-        "coef0": "coef0",
-        "scale": "scale",
+        "size": ("size", "int", ""),
+        "backfit": ("backfit", "bool", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
     }
 
     def __init__(
@@ -510,7 +588,7 @@ class LMSClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    eta : default 0.5
+    eta : float, default 0.5
         step size, of use below 2 over the squared length of the longest
         example; above 0
 
@@ -521,7 +599,7 @@ class LMSClassifier(HalfspaceClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "eta": "eta",
+        "eta": ("eta", "float", ""),
     }
 
     def __init__(
@@ -557,14 +635,32 @@ class MICRAClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    beta : default 0.1
+    beta : float, default 0.1
         margin at the first update, of weights of length 1; 0 or more
-    epsilon : default 0.1
+    epsilon : float, default 0.1
         power by which the margin shrinks: beta/t^epsilon at update t; 0 to 1
-    eta : default 1
+    eta : float, default 1
         step at the first update, of weights of length 1; above 0
-    zeta : default 0.9
+    zeta : float, default 0.9
         power by which the step shrinks: eta/t^zeta at update t; 0 to 1
+    kernel : str, default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : float, default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : float, default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : int, default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : float, default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : float, default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+    budget : int, default 0
+        examples kept at most while a stream is learned, 0 for no limit; 0 to
+        2^31-1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -573,10 +669,17 @@ class MICRAClassifier(UnweightedClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "beta": "beta",
-        "epsilon": "epsilon",
-        "eta": "eta",
-        "zeta": "zeta",
+        "beta": ("beta", "float", ""),
+        "epsilon": ("epsilon", "float", ""),
+        "eta": ("eta", "float", ""),
+        "zeta": ("zeta", "float", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
+        "budget": ("budget", "int", ""),
     }
 
     def __init__(
@@ -585,6 +688,13 @@ class MICRAClassifier(UnweightedClassifier):
         epsilon=0.1,
         eta=1,
         zeta=0.9,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        budget=0,
         *,
         max_iter=10,
         shuffle=True,
@@ -601,6 +711,13 @@ class MICRAClassifier(UnweightedClassifier):
         self.epsilon = epsilon
         self.eta = eta
         self.zeta = zeta
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.budget = budget
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.until_converged = until_converged
@@ -618,11 +735,11 @@ class MPAClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    variant : default 1
+    variant : int, default 1
         rule: 0 is PA, 1 is PA-I, 2 is PA-II
-    C : default 0
+    C : float, default 0
         aggressiveness, the price of a loss that remains, 0 for 1; 0 or more
-    classes : default 0
+    classes : int, default 0
         how many classes there will be, all rivals from the beginning, or 0
         for those that come; 0 to 2^20
 
@@ -633,9 +750,9 @@ class MPAClassifier(HalfspaceClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "variant": "variant",
-        "C": "C",
-        "classes": "classes",
+        "variant": ("variant", "int", ""),
+        "C": ("C", "float", ""),
+        "classes": ("classes", "int", ""),
     }
 
     def __init__(
@@ -675,18 +792,18 @@ class NGClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    buffer : default 30
+    buffer : int, default 30
         gradients between two reductions of the covariance; 1 to 1023
-    rank : default 5
+    rank : int, default 5
         eigenvectors that a reduction keeps; 1 to 1023
-    decay : default 0.995
+    decay : float, default 0.995
         factor of the covariance of earlier gradients at each example; above 0
         to 1
-    lambda_ : default 1
+    lambda_ : float, default 1
         regulariser of the covariance, in units of squared gradients; above 0
-    eta : default 1
+    eta : float, default 1
         step size at first; above 0
-    eta_decay : default 0.002
+    eta_decay : float, default 0.002
         c by which the step falls: eta/(1 + c n) after n steps, 0 to keep it;
         0 or more
 
@@ -697,12 +814,12 @@ class NGClassifier(HalfspaceClassifier):
     _stream = True
     _proba = True
     _settings = {
-        "buffer": "buffer",
-        "rank": "rank",
-        "decay": "decay",
-        "lambda_": "lambda",
-        "eta": "eta",
-        "eta_decay": "eta_decay",
+        "buffer": ("buffer", "int", ""),
+        "rank": ("rank", "int", ""),
+        "decay": ("decay", "float", ""),
+        "lambda_": ("lambda", "float", ""),
+        "eta": ("eta", "float", ""),
+        "eta_decay": ("eta_decay", "float", ""),
     }
 
     def __init__(
@@ -748,40 +865,43 @@ class OBPMClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    members : default 100
+    members : int, default 100
         number N of base learners; 1 to 2^20
-    tau : default 0.3
+    tau : float, default 0.3
         probability that a member sees an example; 0 to 1
-    base : default "perceptron"
+    base : str, default "perceptron"
         base learner, whose own settings are taken, too; a learner of streams
         that is no ensemble
-    combine : default "weights"
+    combine : str, default "weights"
         weights for the average of the members' weights, or vote to count
         their signs
-    cap : default False
+    cap : bool, default False
         bounds the average's length by 1 (step 15), which changes no label
-    budget : default 1000
+    budget : int, default 1000
         examples kept at most, for all members together, 0 for no limit; 0 to
         2^31-1
-    removal : default "project"
+    removal : str, default "project"
         kept example that makes room: that of least norm (project, norm), the
         oldest, or that whose removal causes the fewest errors
-    kernel : default "linear"
+    kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
-    gamma : default 0
+    gamma : float, default 0
         factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
         or more
-    sigma : default 0
+    sigma : float, default 0
         width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
         more
-    degree : default 0
+    degree : int, default 0
         degree of poly, which needs it; 0 or more
-    coef0 : default 0
+    coef0 : float, default 0
         constant of poly, in units of gamma |x|^2; 0 or more
-    scale : default 0
+    scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
-    base_config : default None
+    together : bool, default True
+        keeps members that stretch their weights side by side: several times
+        as fast as learners of their own
+    base_config : dict, default None
         Settings of the base, by name.
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -791,20 +911,21 @@ class OBPMClassifier(HalfspaceClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "members": "members",
-        "tau": "tau",
-        "base": "base",
-        "combine": "combine",
-        "cap": "cap",
-        "budget": "budget",
-        "removal": "removal",
-        "kernel": "kernel",
-        "gamma": "gamma",
-        "sigma": "sigma",
-        "degree": "degree",
-        "coef0": "coef0",
-        "scale": "scale",
-        "base_config": "base_config",
+        "members": ("members", "int", ""),
+        "tau": ("tau", "float", ""),
+        "base": ("base", "str", ""),
+        "combine": ("combine", "str", ""),
+        "cap": ("cap", "bool", ""),
+        "budget": ("budget", "int", ""),
+        "removal": ("removal", "str", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
+        "together": ("together", "bool", ""),
+        "base_config": ("base_config", "dict", ""),
     }
 
     def __init__(
@@ -822,6 +943,7 @@ class OBPMClassifier(HalfspaceClassifier):
         degree=0,
         coef0=0,
         scale=0,
+        together=True,
         base_config=None,
         *,
         max_iter=10,
@@ -848,6 +970,7 @@ class OBPMClassifier(HalfspaceClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.scale = scale
+        self.together = together
         self.base_config = base_config
         self.max_iter = max_iter
         self.shuffle = shuffle
@@ -866,10 +989,28 @@ class PAClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    variant : default 1
+    variant : int, default 1
         rule: 0 is PA, 1 is PA-I, 2 is PA-II
-    C : default 0
+    C : float, default 0
         aggressiveness, the price of a loss that remains, 0 for 1; 0 or more
+    kernel : str, default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : float, default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : float, default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : int, default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : float, default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : float, default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+    budget : int, default 0
+        examples kept at most while a stream is learned, 0 for no limit; 0 to
+        2^31-1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -878,14 +1019,28 @@ class PAClassifier(HalfspaceClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "variant": "variant",
-        "C": "C",
+        "variant": ("variant", "int", ""),
+        "C": ("C", "float", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
+        "budget": ("budget", "int", ""),
     }
 
     def __init__(
         self,
         variant=1,
         C=0,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        budget=0,
         *,
         max_iter=10,
         shuffle=True,
@@ -900,6 +1055,13 @@ class PAClassifier(HalfspaceClassifier):
     ):
         self.variant = variant
         self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.budget = budget
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.bias = bias
@@ -917,10 +1079,10 @@ class PairsClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    base : default "romma"
+    base : str, default "romma"
         learner of the pairs, whose own settings are taken, too; a learner of
         streams with one weight vector and no bias
-    base_config : default None
+    base_config : dict, default None
         Settings of the base, by name.
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -930,8 +1092,8 @@ class PairsClassifier(UnweightedClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "base": "base",
-        "base_config": "base_config",
+        "base": ("base", "str", ""),
+        "base_config": ("base_config", "dict", ""),
     }
 
     def __init__(
@@ -967,13 +1129,34 @@ class PerceptronClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    margin : default 0
+    margin : float, default 0
         margin b up to which an example is learned: y f <= b; 0 or more
-    margin_rel : default 0
+    margin_rel : float, default 0
         margin as b/R^2, R the length of the longest example, with an appended
         bias and the soft margin; 0 or more
-    eta : default 1
+    eta : float, default 1
         step size; above 0
+    lambda_ : float, default 0
+        shrinks the weights in a kernel's space by 1 - eta lambda at each
+        example: NORMA; 0 to below 1
+    kernel : str, default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : float, default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : float, default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : int, default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : float, default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : float, default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+    budget : int, default 0
+        examples kept at most while a stream is learned, 0 for no limit; 0 to
+        2^31-1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -982,9 +1165,17 @@ class PerceptronClassifier(HalfspaceClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "margin": "margin",
-        "margin_rel": "margin_rel",
-        "eta": "eta",
+        "margin": ("margin", "float", ""),
+        "margin_rel": ("margin_rel", "float", ""),
+        "eta": ("eta", "float", ""),
+        "lambda_": ("lambda", "float", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
+        "budget": ("budget", "int", ""),
     }
 
     def __init__(
@@ -992,6 +1183,14 @@ class PerceptronClassifier(HalfspaceClassifier):
         margin=0,
         margin_rel=0,
         eta=1,
+        lambda_=0,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        budget=0,
         *,
         max_iter=10,
         shuffle=True,
@@ -1008,6 +1207,14 @@ class PerceptronClassifier(HalfspaceClassifier):
         self.margin = margin
         self.margin_rel = margin_rel
         self.eta = eta
+        self.lambda_ = lambda_
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.budget = budget
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.until_converged = until_converged
@@ -1026,28 +1233,31 @@ class PUMMAClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    p : default "2"
+    p : str, default "2"
         p of |x|_p, the norm of the examples, or auto for 2 ln n, n features;
         2 or more, or auto
-    delta : default 0.01
+    delta : float, default 0.01
         share of the maximal margin given up; above 0 to 1
-    soft_c : default 0
+    soft_c : float, default 0
         weight C of the squared slacks (2-norm soft margin), 0 for a hard
         margin; each example presented is a new one; 0 or more
-    kernel : default "linear"
+    budget : int, default 0
+        examples kept at most while a stream is learned, 0 for no limit; 0 to
+        2^31-1, not 1
+    kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
-    gamma : default 0
+    gamma : float, default 0
         factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
         or more
-    sigma : default 0
+    sigma : float, default 0
         width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
         more
-    degree : default 0
+    degree : int, default 0
         degree of poly, which needs it; 0 or more
-    coef0 : default 0
+    coef0 : float, default 0
         constant of poly, in units of gamma |x|^2; 0 or more
-    scale : default 0
+    scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -1057,15 +1267,16 @@ class PUMMAClassifier(UnweightedClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "p": "p",
-        "delta": "delta",
-        "soft_c": "soft_c",
-        "kernel": "kernel",
-        "gamma": "gamma",
-        "sigma": "sigma",
-        "degree": "degree",
-        "coef0": "coef0",
-        "scale": "scale",
+        "p": ("p", "str", ""),
+        "delta": ("delta", "float", ""),
+        "soft_c": ("soft_c", "float", ""),
+        "budget": ("budget", "int", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
     }
 
     def __init__(
@@ -1073,6 +1284,7 @@ class PUMMAClassifier(UnweightedClassifier):
         p="2",
         delta=0.01,
         soft_c=0,
+        budget=0,
         kernel="linear",
         gamma=0,
         sigma=0,
@@ -1094,6 +1306,7 @@ class PUMMAClassifier(UnweightedClassifier):
         self.p = p
         self.delta = delta
         self.soft_c = soft_c
+        self.budget = budget
         self.kernel = kernel
         self.gamma = gamma
         self.sigma = sigma
@@ -1117,15 +1330,15 @@ class RFFClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    D : default 200
+    D : int, default 200
         random features; 2 to 2^21, even
-    sigma : default 1
+    sigma : float, default 1
         width of the RBF kernel exp(-|x-z|^2/(2 sigma^2)), in units of |x|;
         above 0
-    base : default "perceptron"
+    base : str, default "perceptron"
         learner of the random features, whose own settings are taken, too; a
         learner of streams
-    base_config : default None
+    base_config : dict, default None
         Settings of the base, by name.
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -1135,10 +1348,10 @@ class RFFClassifier(HalfspaceClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "D": "D",
-        "sigma": "sigma",
-        "base": "base",
-        "base_config": "base_config",
+        "D": ("D", "int", ""),
+        "sigma": ("sigma", "float", ""),
+        "base": ("base", "str", ""),
+        "base_config": ("base_config", "dict", ""),
     }
 
     def __init__(
@@ -1180,24 +1393,27 @@ class ROMMAClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    aggressive : default False
+    aggressive : bool, default False
         updates while y f < 1 - delta, not only on mistakes
-    delta : default 0.1
+    delta : float, default 0.1
         share of the maximal margin given up; above 0 to 1
-    kernel : default "linear"
+    budget : int, default 0
+        examples kept at most while a stream is learned, 0 for no limit; 0 to
+        2^31-1
+    kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
-    gamma : default 0
+    gamma : float, default 0
         factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
         or more
-    sigma : default 0
+    sigma : float, default 0
         width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
         more
-    degree : default 0
+    degree : int, default 0
         degree of poly, which needs it; 0 or more
-    coef0 : default 0
+    coef0 : float, default 0
         constant of poly, in units of gamma |x|^2; 0 or more
-    scale : default 0
+    scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -1207,20 +1423,22 @@ class ROMMAClassifier(UnweightedClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "aggressive": "aggressive",
-        "delta": "delta",
-        "kernel": "kernel",
-        "gamma": "gamma",
-        "sigma": "sigma",
-        "degree": "degree",
-        "coef0": "coef0",
-        "scale": "scale",
+        "aggressive": ("aggressive", "bool", ""),
+        "delta": ("delta", "float", ""),
+        "budget": ("budget", "int", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
     }
 
     def __init__(
         self,
         aggressive=False,
         delta=0.1,
+        budget=0,
         kernel="linear",
         gamma=0,
         sigma=0,
@@ -1241,6 +1459,7 @@ class ROMMAClassifier(UnweightedClassifier):
     ):
         self.aggressive = aggressive
         self.delta = delta
+        self.budget = budget
         self.kernel = kernel
         self.gamma = gamma
         self.sigma = sigma
@@ -1264,30 +1483,30 @@ class SOGPClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    basis : default 100
+    basis : int, default 100
         basis points kept at most; 1 to 2^14
-    noise : default 1
+    noise : float, default 1
         standard deviation of the probit noise of scores, 0 for a step; 0 or
         more
-    eps : default 0
+    eps : float, default 0
         rate eps of wrong labels, 0 for data without any; 0 to below 0.5
-    novelty : default 0.0001
+    novelty : float, default 0.0001
         least share of K(x, x) outside the basis points' span that makes an
         example one of them; 1e-6 to below 1
-    kernel : default "linear"
+    kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
-    gamma : default 0
+    gamma : float, default 0
         factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
         or more
-    sigma : default 0
+    sigma : float, default 0
         width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
         more
-    degree : default 0
+    degree : int, default 0
         degree of poly, which needs it; 0 or more
-    coef0 : default 0
+    coef0 : float, default 0
         constant of poly, in units of gamma |x|^2; 0 or more
-    scale : default 0
+    scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -1297,16 +1516,16 @@ class SOGPClassifier(UnweightedClassifier):
     _stream = True
     _proba = True
     _settings = {
-        "basis": "basis",
-        "noise": "noise",
-        "eps": "eps",
-        "novelty": "novelty",
-        "kernel": "kernel",
-        "gamma": "gamma",
-        "sigma": "sigma",
-        "degree": "degree",
-        "coef0": "coef0",
-        "scale": "scale",
+        "basis": ("basis", "int", ""),
+        "noise": ("noise", "float", ""),
+        "eps": ("eps", "float", ""),
+        "novelty": ("novelty", "float", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
     }
 
     def __init__(
@@ -1358,28 +1577,28 @@ class SVMClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    C : default 1
+    C : float, default 1
         weight of the slacks, 0 for a hard margin; 0 or more
-    norm : default 1
+    norm : int, default 1
         1 where the slacks count, 2 where their squares do
-    no_bias : default False
+    no_bias : bool, default False
         makes it f(x) = w.x; else the problem has a bias of its own
-    gap : default 0.000001
+    gap : float, default 1e-06
         duality gap to stop at, relative to the objective; 1e-12 to below 1
-    kernel : default "linear"
+    kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
-    gamma : default 0
+    gamma : float, default 0
         factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
         or more
-    sigma : default 0
+    sigma : float, default 0
         width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
         more
-    degree : default 0
+    degree : int, default 0
         degree of poly, which needs it; 0 or more
-    coef0 : default 0
+    coef0 : float, default 0
         constant of poly, in units of gamma |x|^2; 0 or more
-    scale : default 0
+    scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -1389,16 +1608,16 @@ class SVMClassifier(HalfspaceClassifier):
     _stream = False
     _proba = False
     _settings = {
-        "C": "C",
-        "norm": "norm",
-        "no_bias": "no_bias",
-        "gap": "gap",
-        "kernel": "kernel",
-        "gamma": "gamma",
-        "sigma": "sigma",
-        "degree": "degree",
-        "coef0": "coef0",
-        "scale": "scale",
+        "C": ("C", "float", ""),
+        "norm": ("norm", "int", ""),
+        "no_bias": ("no_bias", "bool", ""),
+        "gap": ("gap", "float", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
     }
 
     def __init__(
@@ -1406,7 +1625,7 @@ class SVMClassifier(HalfspaceClassifier):
         C=1,
         norm=1,
         no_bias=False,
-        gap=0.000001,
+        gap=1e-06,
         kernel="linear",
         gamma=0,
         sigma=0,
@@ -1448,40 +1667,46 @@ class TBPClassifier(HalfspaceClassifier):
 
     Parameters
     ----------
-    budget : default 100
+    budget : int, default 100
         examples kept at most; 1 to 2^31-1
-    error_cache : default "all"
+    error_cache : str, default "all"
         examples on which errors are counted: all, sv (those kept), random
         ones, or flips (whose label flips most)
-    error_size : default 300
+    error_size : int, default 300
         examples on which errors are counted; 1 to 2^31-1
-    flips_most : default False
+    flips_most : bool, default False
         drops the example that changes its label most often, as the paper's
         figure 5 prints, not least often
-    ties : default "oldest"
+    ties : str, default "oldest"
         what goes where removals cause equal errors: the oldest, or by margin
         what is recognised best without itself
-    beta : default 0
+    candidates : int, default 0
+        kept examples that a removal chooses among, drawn anew each time, 0
+        for all; 0 to 2^31-1
+    removals : int, default 0
+        examples that make room at once, the worst by one count of errors, 0
+        for 1; 0 to 2^31-1
+    beta : float, default 0
         margin up to which an example is learned: y f(x) <= beta; 0 or more
-    update : default "perceptron"
+    update : str, default "perceptron"
         step along an example: perceptron 1; mira up to a margin of 0, at most
         1; svm up to a margin of 1, at most C
-    C : default 1
+    C : float, default 1
         largest coefficient of an example; above 0
-    kernel : default "linear"
+    kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
-    gamma : default 0
+    gamma : float, default 0
         factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
         or more
-    sigma : default 0
+    sigma : float, default 0
         width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
         more
-    degree : default 0
+    degree : int, default 0
         degree of poly, which needs it; 0 or more
-    coef0 : default 0
+    coef0 : float, default 0
         constant of poly, in units of gamma |x|^2; 0 or more
-    scale : default 0
+    scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -1491,20 +1716,22 @@ class TBPClassifier(HalfspaceClassifier):
     _stream = True
     _proba = False
     _settings = {
-        "budget": "budget",
-        "error_cache": "error_cache",
-        "error_size": "error_size",
-        "flips_most": "flips_most",
-        "ties": "ties",
-        "beta": "beta",
-        "update": "update",
-        "C": "C",
-        "kernel": "kernel",
-        "gamma": "gamma",
-        "sigma": "sigma",
-        "degree": "degree",
-        "coef0": "coef0",
-        "scale": "scale",
+        "budget": ("budget", "int", ""),
+        "error_cache": ("error_cache", "str", ""),
+        "error_size": ("error_size", "int", ""),
+        "flips_most": ("flips_most", "bool", ""),
+        "ties": ("ties", "str", ""),
+        "candidates": ("candidates", "int", ""),
+        "removals": ("removals", "int", ""),
+        "beta": ("beta", "float", ""),
+        "update": ("update", "str", ""),
+        "C": ("C", "float", ""),
+        "kernel": ("kernel", "str", ""),
+        "gamma": ("gamma", "float", ""),
+        "sigma": ("sigma", "float", ""),
+        "degree": ("degree", "int", ""),
+        "coef0": ("coef0", "float", ""),
+        "scale": ("scale", "float", ""),
     }
 
     def __init__(
@@ -1514,6 +1741,8 @@ class TBPClassifier(HalfspaceClassifier):
         error_size=300,
         flips_most=False,
         ties="oldest",
+        candidates=0,
+        removals=0,
         beta=0,
         update="perceptron",
         C=1,
@@ -1540,6 +1769,8 @@ class TBPClassifier(HalfspaceClassifier):
         self.error_size = error_size
         self.flips_most = flips_most
         self.ties = ties
+        self.candidates = candidates
+        self.removals = removals
         self.beta = beta
         self.update = update
         self.C = C
@@ -1566,20 +1797,23 @@ class VVMClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    buffer : default 10
+    buffer : int, default 10
         points kept; 0 to 4096
-    pairs : default 0
+    pairs : int, default 0
         closest pairs of points that may be merged, 0 to evict only; 0 to 2^24
-    noise : default 0.05
+    largest_margin : bool, default False
+        evicts the point of the largest |R(x)|, margin over its standard
+        deviation
+    noise : float or "auto", default 0.05
         rate eps of wrong labels, 0 for data that can be separated; 0 to below
         0.5
-    tolerance : default 0.001
+    tolerance : float, default 0.001
         largest change of a site at which EP ends, in units of its point's
         standard deviation; above 0
-    sweeps : default 20
+    sweeps : int, default 20
         sweeps of EP over the points at most, then as many with half the
         damping; 1 to 2^30
-    damping : default 1
+    damping : float, default 1
         share of a site's change that is made; above 0 to 1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -1589,18 +1823,20 @@ class VVMClassifier(UnweightedClassifier):
     _stream = True
     _proba = True
     _settings = {
-        "buffer": "buffer",
-        "pairs": "pairs",
-        "noise": "noise",
-        "tolerance": "tolerance",
-        "sweeps": "sweeps",
-        "damping": "damping",
+        "buffer": ("buffer", "int", ""),
+        "pairs": ("pairs", "int", ""),
+        "largest_margin": ("largest_margin", "bool", ""),
+        "noise": ("noise", "float", "noise_auto"),
+        "tolerance": ("tolerance", "float", ""),
+        "sweeps": ("sweeps", "int", ""),
+        "damping": ("damping", "float", ""),
     }
 
     def __init__(
         self,
         buffer=10,
         pairs=0,
+        largest_margin=False,
         noise=0.05,
         tolerance=0.001,
         sweeps=20,
@@ -1618,6 +1854,7 @@ class VVMClassifier(UnweightedClassifier):
     ):
         self.buffer = buffer
         self.pairs = pairs
+        self.largest_margin = largest_margin
         self.noise = noise
         self.tolerance = tolerance
         self.sweeps = sweeps
@@ -1638,18 +1875,18 @@ class WEPClassifier(UnweightedClassifier):
 
     Parameters
     ----------
-    buffer : default 10
+    buffer : int, default 10
         examples kept, the last ones; 0 to 4096
-    noise : default 0.05
+    noise : float or "auto", default 0.05
         rate eps of wrong labels, 0 for data that can be separated; 0 to below
         0.5
-    tolerance : default 0.001
+    tolerance : float, default 0.001
         largest change of a site at which EP ends, in units of its point's
         standard deviation; above 0
-    sweeps : default 20
+    sweeps : int, default 20
         sweeps of EP over the points at most, then as many with half the
         damping; 1 to 2^30
-    damping : default 1
+    damping : float, default 1
         share of a site's change that is made; above 0 to 1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
@@ -1659,11 +1896,11 @@ class WEPClassifier(UnweightedClassifier):
     _stream = True
     _proba = True
     _settings = {
-        "buffer": "buffer",
-        "noise": "noise",
-        "tolerance": "tolerance",
-        "sweeps": "sweeps",
-        "damping": "damping",
+        "buffer": ("buffer", "int", ""),
+        "noise": ("noise", "float", "noise_auto"),
+        "tolerance": ("tolerance", "float", ""),
+        "sweeps": ("sweeps", "int", ""),
+        "damping": ("damping", "float", ""),
     }
 
     def __init__(

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import sys
+import threading
 
 import numpy as np
 
@@ -37,13 +38,30 @@ _functions = {
     "abi": (ctypes.c_int32,),
     "error": (ctypes.c_char_p,),
     "new": (ctypes.c_uint64, ctypes.c_char_p),
-    "train": (ctypes.c_uint64, ctypes.c_char_p, _rows, _names, ctypes.c_int32),
+    "train_until": (
+        ctypes.c_uint64,
+        ctypes.c_char_p,
+        _rows,
+        _names,
+        ctypes.c_int32,
+        ctypes.POINTER(ctypes.c_int32),
+    ),
     "learn": (ctypes.c_int64, ctypes.c_uint64, _rows, _names, ctypes.c_int32),
     "outputs": (ctypes.c_int32, ctypes.c_uint64),
     "classes": (ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int64),
     "describe": (ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int64),
     "score": (ctypes.c_int32, ctypes.c_uint64, _rows, ctypes.c_void_p, ctypes.c_int64),
     "proba": (ctypes.c_int32, ctypes.c_uint64, _rows, ctypes.c_void_p, ctypes.c_int64),
+    "predict": (ctypes.c_int32, ctypes.c_uint64, _rows, ctypes.c_void_p, ctypes.c_int64),
+    "scales": (
+        ctypes.c_int32,
+        ctypes.c_uint64,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+    ),
+    "set_note": (ctypes.c_int32, ctypes.c_uint64, ctypes.c_char_p),
+    "note": (ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int64),
     "weights": (
         ctypes.c_int32,
         ctypes.c_uint64,
@@ -124,6 +142,9 @@ def rows(X, labels=None, weights=None):
         ptr = np.ascontiguousarray(X.indptr, np.int64)
         idx = np.ascontiguousarray(X.indices, np.int32)
         data = np.ascontiguousarray(X.data)
+        # the library can't know how long the arrays are; the offsets between it checks itself
+        if ptr.shape != (n + 1,) or not 0 <= ptr[n] <= min(idx.size, data.size):
+            raise ValueError("X is a broken CSR matrix: indptr does not fit to its indices and data")
     f32, f64 = (_at(data), None) if data.dtype == np.float32 else (None, _at(data))
     r = Rows(n, dim, _at(ptr), _at(idx), 0, f32, f64, _at(labels), _at(weights))
     return r, (X, ptr, idx, data, labels, weights)
@@ -147,9 +168,36 @@ class Model:
 
     @classmethod
     def train(cls, options, X, labels, names, weights):
+        """Trains. Ctrl-C ends it: the interpreter sees signals while another thread trains."""
         lib = _library.ready()
         r, _keep = rows(X, labels, weights)
-        return cls._of(lib.train(json.dumps(options).encode(), r, *_texts(names)))
+        text, texts = json.dumps(options).encode(), _texts(names)
+        stop, made, ended = ctypes.c_int32(0), [], threading.Event()
+
+        def train():
+            try:
+                handle = lib.train_until(text, r, *texts, ctypes.byref(stop))
+                made.append(cls(handle) if handle else _failed())  # errors are the thread's
+            finally:
+                ended.set()
+
+        if threading.current_thread() is not threading.main_thread():
+            train()
+        else:
+            threading.Thread(target=train, daemon=True).start()
+            try:
+                ended.wait()
+            except BaseException:
+                stop.value = 1
+                while not ended.is_set():  # the arrays are in use until then
+                    try:
+                        ended.wait()
+                    except KeyboardInterrupt:
+                        pass
+                raise
+        if not isinstance(made[0], Model):
+            raise made[0]
+        return made[0]
 
     @classmethod
     def load(cls, path):
@@ -211,6 +259,25 @@ class Model:
         ask = lib.proba if proba else lib.score
         self._check(ask(self._handle, r, _at(out), out.size))
         return out
+
+    def predict(self, X):
+        """The number of each row's label in classes; -1 of a score that is not a number."""
+        out = np.empty(X.shape[0], np.int32)
+        r, _keep = rows(X)
+        self._check(self._ready().predict(self._handle, r, _at(out), out.size))
+        return out
+
+    def scales(self, dim):
+        """What brings features to the learner's scale: (x - shift) factor."""
+        shift, factor = np.empty(dim), np.empty(dim)
+        self._check(self._ready().scales(self._handle, _at(shift), _at(factor), dim))
+        return shift, factor
+
+    def note(self):
+        return self._bytes(self._ready().note, 4096)[:-1].decode()
+
+    def set_note(self, text):
+        self._check(self._ready().set_note(self._handle, text.encode()))
 
     def weights(self, dim):
         """The weights, a row for each output, and their biases."""

@@ -7,6 +7,10 @@ class NotFittedError(ValueError, AttributeError):
     """A classifier was asked before it has learned."""
 
 
+class ConvergenceWarning(UserWarning):
+    """Learning ended before it had converged."""
+
+
 class BaseEstimator:
     """Parameters by name."""
 

@@ -12,9 +12,11 @@ What River itself does with classifiers (metrics, pipelines) it does with these.
 River need not be there.
 """
 
+import inspect
+
 import numpy as np
 
-from ._estimator import _name
+from ._estimator import _of_many
 from ._library import Model
 
 
@@ -29,64 +31,101 @@ class _Row:
 class OnlineClassifier:
     """A learner of dicts. Any labels may come, at any time, and any features.
 
-    Parameters are those of :class:`halfspace.HalfspaceClassifier`.
+    Values are numbers, or texts: each text of a name is a feature of its own, as the ``halfspace``
+    command has it. A value or label that is missing, None or NaN, is a ValueError: leave the name,
+    or the row, out. Parameters are those of :class:`halfspace.HalfspaceClassifier`; ``scaling``
+    goes by the rows so far.
     """
 
     _multiclass = True
 
-    def __init__(self, learner="obpm", config=None, *, bias="append", precision="f32", seed=1):
+    def __init__(
+        self,
+        learner="obpm",
+        config=None,
+        *,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        seed=1,
+    ):
         self.learner = learner
         self.config = config
         self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
         self.precision = precision
         self.seed = seed
         self._features = {}
-        self._labels = {}
+        self._labels = {}  # each label, and its number, which is its name in the model
         self._model = None
 
+    def __repr__(self):
+        first = inspect.signature(type(self).__init__).parameters
+        said = ", ".join(
+            f"{n}={getattr(self, n)!r}"
+            for n, p in first.items()
+            if n != "self" and getattr(self, n) != p.default
+        )
+        return f"{type(self).__name__}({said})"
+
     def _new(self):
-        config = {"base": self.learner, "base_config": dict(self.config or {})}
-        if not self.config:
-            del config["base_config"]
+        if self.learner in _of_many:
+            learner, config = self.learner, dict(self.config or {})
+        else:
+            learner, config = "ovr", {"base": self.learner}
+            if self.config:
+                config["base_config"] = dict(self.config)
+        o = {"learner": learner, "bias": self.bias, "normalize": self.normalize}
+        if config:
+            o["config"] = config
         return Model.new(
-            {
-                "learner": "ovr",
-                "config": config,
-                "bias": self.bias,
-                "precision": self.precision,
-                "seed": self.seed,
-            }
+            {**o, "scale": self.scaling, "precision": self.precision, "seed": self.seed}
         )
 
     def _row(self, x, grow):
-        at, indices, values = self._features, [], []
+        """The row, and the features that it has and the model has not."""
+        at, new, indices, values = self._features, {}, [], []
         for name, value in x.items():
+            if isinstance(value, str):
+                name, value = (name, value), 1.0
+            elif value is None or value != value:
+                raise ValueError(f"{name!r} is {value}: leave out values that are missing")
+            elif value - value != 0:
+                raise ValueError(f"{name!r} is {value}, want a finite number")
             j = at.get(name)
             if j is None:
                 if not grow:
                     continue
-                j = at[name] = len(at)
+                j = new[name] = len(at) + len(new)
             indices.append(j)
             values.append(value)
         indices = np.array(indices, np.int32)
         values = np.array(values, np.float64)
         order = np.argsort(indices)
-        return _Row(indices[order], values[order], max(len(at), 1))
+        return _Row(indices[order], values[order], max(len(at) + len(new), 1)), new
 
     def learn_one(self, x, y, w=1.0):
         """Learns one example, of weight w where the learner takes weights."""
         if self._model is None:
             self._model = self._new()
-        self._labels.setdefault(_name(y), y)
+        if y is None or y != y:
+            raise ValueError(f"y is {y}: a row without a label can't be learned")
+        row, new = self._row(x, True)
+        number = self._labels.get(y, len(self._labels))
         weights = None if w == 1 else np.array([w], np.float64)
-        self._model.learn(self._row(x, True), np.zeros(1, np.int32), [_name(y)], weights)
+        self._model.learn(row, np.zeros(1, np.int32), [str(number)], weights)
+        self._features.update(new)
+        self._labels.setdefault(y, number)
         return self
 
-    def _scores(self, x):
+    def _scores(self, x, proba=False):
+        row, _ = self._row(x, False)
         if self._model is None or not self._labels:
             return {}
-        scores = self._model.score(self._row(x, False))[0]
-        return {self._labels[n]: float(s) for n, s in zip(self._model.classes(), scores)}
+        scores, labels = self._model.score(row, proba)[0], list(self._labels)
+        return {labels[int(n)]: float(s) for n, s in zip(self._model.classes(), scores)}
 
     def predict_one(self, x):
         """The class of the largest score; None before one has come."""
@@ -96,6 +135,16 @@ class OnlineClassifier:
     def decision_function_one(self, x):
         """The score of each class."""
         return self._scores(x)
+
+    def predict_proba_one(self, x):
+        """The probability of each class, of learners that have it; else NotImplementedError."""
+        if self._model is None:
+            self._model = self._new()
+        if not self._model.describe()["proba"]:
+            raise NotImplementedError(f"{self.learner} has no probabilities: its scores are margins")
+        p = self._scores(x, True)
+        total = sum(p.values())
+        return {label: v / total if total > 0 else 1 / len(p) for label, v in p.items()}
 
     def learn_many(self, X, y, w=None):
         """Learns the rows of a data frame, or of a sequence of dicts, in their order."""
