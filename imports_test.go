@@ -33,8 +33,8 @@ var rooms = []room{
 		"model dataset dataset/format learner engine vecmath internal/atomicfile internal/schema " +
 		"internal/spelling", "."},
 	{"examples/embed", ".", ""},
-	{"serve", ". model dataset/format engine internal/atomicfile internal/fields internal/frames " +
-		"internal/schema internal/waiting", "learners"},
+	{"serve", ". model dataset/format learner engine internal/atomicfile internal/fields " +
+		"internal/frames internal/schema internal/waiting", "learners"},
 	{"examples/http", "dataset learners learner engine", ""},
 	{".", "training eval model dataset dataset/format learner engine internal/fields " +
 		"internal/scratch", "learners"},
@@ -61,7 +61,7 @@ var rooms = []room{
 		"learners/internal/primal learner engine vecmath internal/scratch internal/trusted",
 		"dataset"},
 	{"learners/internal/ensemble", "learners/internal/primal learner engine vecmath " +
-		"internal/scratch internal/trusted", ""},
+		"internal/scratch internal/trusted", "learners"},
 	{"learners/internal/gauss", "learners/internal/linalg learners/internal/primal learner " +
 		"engine vecmath internal/scratch internal/trusted", ""},
 	{"learners/internal/margin", "learners/internal/kept learners/internal/primal learner " +

@@ -192,8 +192,8 @@ func (h *hypothesis) ProbaRows(rows *Rows, dst []float64) error {
 	return h.askRows(rows, dst, true)
 }
 
-// LabelRows sets dst to the labels that are predicted of the rows, as Label returns them: the number
-// of each in Classes, -1 where a score is NaN.
+// LabelRows sets dst to the labels that are predicted of the rows, as Label returns them: the
+// number of each in Classes, -1 where a score is NaN.
 func (h *hypothesis) LabelRows(rows *Rows, dst []int32) error {
 	h.check()
 	if rows != nil && rows.N >= 0 && len(dst) < rows.N {

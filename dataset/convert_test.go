@@ -279,8 +279,8 @@ func binaryOf(t testing.TB, text string, o Options) []byte {
 	return out.Bytes()
 }
 
-// TestBinaryClaims: dense values that are all 1 take no bytes in a record, so a small file may claim
-// any number of them. It is refused before memory is taken for them.
+// TestBinaryClaims: dense values that are all 1 take no bytes in a record, so a small file may
+// claim any number of them. It is refused before memory is taken for them.
 func TestBinaryClaims(t *testing.T) {
 	u32 := func(b []byte, v ...uint32) []byte {
 		for _, x := range v {

@@ -131,13 +131,11 @@ func (l *labeler) open(x format.Label) (int32, error) {
 			l.classes, l.guess, l.doubt = true, nil, l.unknown(x)
 		}
 	}
-	if l.decided && !l.classes {
-		if !x.Missing && (l.rest && s < 0 || s == foreign) {
-			if len(l.told.List) > format.SomeLabels && l.told.Find(x) < 0 {
-				return l.other, nil
-			}
-			l.other = int32(len(l.set.List))
+	if !l.classes && !x.Missing && (l.rest && s < 0 || s == foreign) {
+		if len(l.told.List) > format.SomeLabels && l.told.Find(x) < 0 {
+			return l.other, nil
 		}
+		l.other = int32(len(l.set.List))
 	}
 	if len(l.names) == unnamedClasses {
 		return 0, fmt.Errorf("more than %d labels, of which %q is one: is it the labels' column? "+

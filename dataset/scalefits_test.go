@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestScaleFits: a wrong index must not take memory for the scales of all features below it, whether
-// a file is loaded or read as a stream.
+// TestScaleFits: a wrong index must not take memory for the scales of all features below it,
+// whether a file is loaded or read as a stream.
 func TestScaleFits(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30))
 	file := filepath.Join(t.TempDir(), "in.svm")

@@ -87,7 +87,8 @@ func (l *Lanes[T]) Score() {
 	l.Widen()
 }
 
-// Learned notes that so many non-zeros are learned, and reports whether weights may go back to int16.
+// Learned notes that so many non-zeros are learned, and reports whether weights may go back to
+// int16.
 func (l *Lanes[T]) Learned(nonZeros int) bool {
 	l.inT = max(0, l.inT-nonZeros)
 	return l.inT == 0

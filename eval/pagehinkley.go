@@ -21,9 +21,9 @@ const (
 // fewer false alarms and a longer delay, about lambda s/(rise - delta s) examples.
 //
 // Deviation: delta and lambda are in units of s_t, so that false alarms are as rare for 40 % errors
-// as for 1 %. Losses are from 0 to 1, and s_t^2 is x (1 - x) for x = (1 + sum of losses)/(t + 2): the
-// variance of errors, and a bound on that of other losses. It tests after every 32 losses. Cost: a
-// few nanoseconds a loss, 56 bytes.
+// as for 1 %. Losses are from 0 to 1, and s_t^2 is x (1 - x) for x = (1 + sum of losses)/(t + 2):
+// the variance of errors, and a bound on that of other losses. It tests after every 32 losses. Cost:
+// a few nanoseconds a loss, 56 bytes.
 type PageHinkley struct {
 	delta, lambda float64
 	n             int64

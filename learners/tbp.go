@@ -47,7 +47,8 @@ func (*TBPConfig) Entry() learner.Entry {
 //
 //	all       all examples seen; memory and time grow with the distinct ones
 //	sv        the kept examples (3)
-//	random    the first q distinct examples seen (4): a random sample of a stream of independent ones
+//	random    the first q distinct examples seen (4): a random sample of a stream of independent
+//	          ones
 //	flips     q examples that were learned, those whose predicted label changed most often for their
 //	          time in the cache (figure 5)
 //

@@ -25,8 +25,8 @@ const (
 
 	metadataKey = "__metadata__"
 	// maxHeader is above the limit of the safetensors libraries, 100 MB: the tensors of one-vs-one
-	// over 1000 classes have 2 million lines. Reading takes memory for what a file has, not for what
-	// its first bytes claim.
+	// over 1000 classes have 2 million lines. Reading takes memory for what a file has, not for
+	// what its first bytes claim.
 	maxHeader = 1 << 30
 	// chunk is how many elements are turned into bytes at a time.
 	chunk = 8192

@@ -40,71 +40,76 @@ func TestForeign(t *testing.T) {
 	} {
 		for _, logs := range []bool{false, true} {
 			t.Run(fmt.Sprint(how, ", log ", logs), func(t *testing.T) {
-				dir := t.TempDir()
-				at := func(name string) string { return filepath.Join(dir, name) }
-				if err := os.WriteFile(at("m"), pa, 0o666); err != nil {
-					t.Fatal(err)
-				}
-				model := Model{Name: "a", Path: at("m")}
-				if logs {
-					model.Log = at("log")
-				}
-				var said bytes.Buffer
-				s := start(t, Options{Models: []Model{model},
-					Logger: slog.New(slog.NewTextHandler(&said, nil))})
-				ask := func(op, body string, want int) {
-					t.Helper()
-					if status, text := do(s, op, mediaJSON, body); status != want {
-						t.Fatalf("%s %s: %d %s", op, body, status, text)
-					}
-				}
-				ask(Learn, `{"label":1,"0":1}`, 200)
-				ask(Save, "", 200)
-				ask(Learn, `{"label":1,"0":1}`, 200)
-				if err := put(at("m")); err != nil {
-					t.Fatal(err)
-				}
-				for range 2 {
-					ask(Save, "", 200)
-					ask(Learn, `{"label":-1,"0":1}`, 200)
-				}
-				if err := s.Reload(); err != nil {
-					t.Fatal(err)
-				}
-				if b, err := os.ReadFile(at("m")); err != nil || !bytes.Equal(b, arow) {
-					t.Errorf("the deployed model is another (%v)", err)
-				}
-				aside, err := halfspace.Load(at("m.unsaved"))
-				if err != nil || aside.Presented() != 24 {
-					t.Errorf("beside it: %v", err)
-				}
-				if n := strings.Count(said.String(), "another file has the model's name"); n != 1 {
-					t.Errorf("said %d times:\n%s", n, said.String())
-				}
-				if st := s.Stats()[0]; st.Learner != "arow" || st.Examples != 20 || st.Saved != 20 {
-					t.Errorf("%+v", st)
-				}
-				ask(Predict, `{"x":1,"y":2}`, 200)
-				ask(Learn, `{"x":1,"y":2,"label":1}`, 200)
-				if err := s.Reload(); err != nil { // nothing is new
-					t.Fatal(err)
-				}
-				if err := s.Close(context.Background()); err != nil {
-					t.Fatal(err)
-				}
-				if m, err := halfspace.Load(at("m")); err != nil || m.Presented() != 21 {
-					t.Errorf("the model that was served: %v", err)
-				}
-				if !logs {
-					return
-				}
-				for log, want := range map[string]uint64{"log.old": 24, "log": 21} {
-					m, _, err := Replay(context.Background(), at(log), nil, 0)
-					if err != nil || m.Presented() != want {
-						t.Errorf("%s: %v", log, err)
-					}
-				}
+				replaced(t, pa, arow, logs, put)
 			})
+		}
+	}
+}
+
+// replaced serves the model pa, has put bring arow in its place, and looks at what stays.
+func replaced(t *testing.T, pa, arow []byte, logs bool, put func(path string) error) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(at("m"), pa, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	model := Model{Name: "a", Path: at("m")}
+	if logs {
+		model.Log = at("log")
+	}
+	var said bytes.Buffer
+	s := start(t, Options{Models: []Model{model},
+		Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	ask := func(op, body string, want int) {
+		t.Helper()
+		if status, text := do(s, op, mediaJSON, body); status != want {
+			t.Fatalf("%s %s: %d %s", op, body, status, text)
+		}
+	}
+	ask(Learn, `{"label":1,"0":1}`, 200)
+	ask(Save, "", 200)
+	ask(Learn, `{"label":1,"0":1}`, 200)
+	if err := put(at("m")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		ask(Save, "", 200)
+		ask(Learn, `{"label":-1,"0":1}`, 200)
+	}
+	if err := s.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(at("m")); err != nil || !bytes.Equal(b, arow) {
+		t.Errorf("the deployed model is another (%v)", err)
+	}
+	aside, err := halfspace.Load(at("m.unsaved"))
+	if err != nil || aside.Presented() != 24 {
+		t.Errorf("beside it: %v", err)
+	}
+	if n := strings.Count(said.String(), "another file has the model's name"); n != 1 {
+		t.Errorf("said %d times:\n%s", n, said.String())
+	}
+	if st := s.Stats()[0]; st.Learner != "arow" || st.Examples != 20 || st.Saved != 20 {
+		t.Errorf("%+v", st)
+	}
+	ask(Predict, `{"x":1,"y":2}`, 200)
+	ask(Learn, `{"x":1,"y":2,"label":1}`, 200)
+	if err := s.Reload(); err != nil { // nothing is new
+		t.Fatal(err)
+	}
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := halfspace.Load(at("m")); err != nil || m.Presented() != 21 {
+		t.Errorf("the model that was served: %v", err)
+	}
+	if !logs {
+		return
+	}
+	for log, want := range map[string]uint64{"log.old": 24, "log": 21} {
+		m, _, err := Replay(context.Background(), at(log), nil, 0)
+		if err != nil || m.Presented() != want {
+			t.Errorf("%s: %v", log, err)
 		}
 	}
 }

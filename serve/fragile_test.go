@@ -185,7 +185,7 @@ func TestUntil(t *testing.T) {
 	}
 	w.Close()
 	if _, _, err := Replay(context.Background(), log, nil, 0); !errors.Is(err, ErrLog) ||
-		!strings.Contains(err.Error(), "--until 29") {
+		!strings.Contains(err.Error(), "Replay until 29") {
 		t.Errorf("a request that panics, amid a log: %v", err)
 	}
 	if m, _, err := Replay(context.Background(), log, nil, 29); err != nil || m.Presented() != 29 {

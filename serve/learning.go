@@ -310,8 +310,8 @@ type spoiltError struct {
 }
 
 func (e *spoiltError) Error() string {
-	return fmt.Sprintf("%v; the model as it was before has learned %d examples: train --replay "+
-		"--until %d makes it", e.err, e.before, e.before)
+	return fmt.Sprintf("%v; the model as it was before has learned %d examples: Replay until %d "+
+		"makes it", e.err, e.before, e.before)
 }
 
 func (e *spoiltError) Unwrap() error { return e.err }

@@ -148,7 +148,8 @@ func (o *Options) checkModels() error {
 			if file == "" || o.ReadOnly {
 				continue
 			}
-			if i := slices.IndexFunc(files, func(f string) bool { return oneFile(f, file) }); i >= 0 {
+			same := func(f string) bool { return oneFile(f, file) }
+			if i := slices.IndexFunc(files, same); i >= 0 {
 				return badOption("Models: %s: want files of its own: %s is %s", m.Name, file,
 					files[i])
 			}

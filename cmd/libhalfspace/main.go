@@ -245,7 +245,9 @@ func until(stop *int32) (ctx context.Context, done func()) {
 type warnings struct{ texts []string }
 
 // Enabled reports whether it is a warning.
-func (*warnings) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+func (*warnings) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn
+}
 
 // Handle keeps a warning.
 func (w *warnings) Handle(_ context.Context, r slog.Record) error {

@@ -47,11 +47,12 @@ type Rows[T engine.Float] struct {
 	// of the block W has the weights, up to the last that was given by Weigh
 	NBad int // bad rows; those of which an error is kept may be fewer
 
-	ids         ids
-	known       []Label // that options name
-	bad         []BadRow
-	more        []spot         // bad rows behind those of bad
-	most        int            // of labels that are not known, which are told apart; and those there are:
+	ids   ids
+	known []Label // that options name
+	bad   []BadRow
+	more  []spot // bad rows behind those of bad
+	// most is how many labels that are not known are told apart; and those there are:
+	most        int
 	foreign     map[string]int // how many spellings each has, by its key
 	lastForeign int32          // the last of them
 

@@ -270,6 +270,11 @@ func (l *csvLayout) byName(names []string, o *Options) (err error) {
 		seen[name] = true
 		l.to[col] = f
 	}
+	return l.fits(o, seen, unknown, twice)
+}
+
+// fits refuses columns of other names than those of training. seen are the names that training has.
+func (l *csvLayout) fits(o *Options, seen map[string]bool, unknown, twice []string) error {
 	var missing []string
 	for i, name := range o.Header {
 		slot := i
@@ -292,7 +297,7 @@ func (l *csvLayout) byName(names []string, o *Options) (err error) {
 	}
 	if l.label < 0 && !o.Optional {
 		what = append(what, fmt.Sprintf("no label column %q (Options.LabelCol names another)",
-			label))
+			o.Header[l.at]))
 	}
 	if len(what) > 0 {
 		return fmt.Errorf("expected the columns of training; %s", strings.Join(what, "; "))

@@ -29,8 +29,9 @@ var CSV = &Format{
 			"given again"},
 		{"NumberCols", "csv: this column holds numbers, by `NAME` or number; may be given again"},
 		{"IgnoreCols", "csv: leave this column out, by `NAME` or number; may be given again"},
-		{"Missing", "csv: at a value that is missing (nothing, ?, NA, NaN, null, \\N or .): stop, " +
-			"as at a bad row; take the column's mean so far; or that and a feature that says so. Of " +
+		{"Missing", "csv: at a value that is missing (nothing, ?, NA, NaN, null, \\N or .): " +
+			"stop, as at a bad row; take the column's mean so far; or that and a feature that " +
+			"says so. Of " +
 			"texts it is a text, unless this says error, or mean: none of the texts"},
 		{"HashBits", "csv, ndjson: hash names of features into so many bits"},
 	},

@@ -264,20 +264,11 @@ func (t *csvTable) header(known []string) float64 {
 	}
 	var buf []byte
 	kinds := make([]fieldKind, len(first))
-	ranged, from, numbers := len(t.rows) > 1, 0, 0
 	for i, f := range first {
 		kinds[i] = kindOf(f.text, &buf)
-		if kinds[i] < aYear {
-			continue
-		}
-		n, err := strconv.Atoi(string(f.text))
-		if numbers == 0 {
-			from = n
-		}
-		ranged = ranged && err == nil && n == numbers+from && (from == 0 || from == 1)
-		numbers++
 	}
-	ranged = ranged && numbers > 2
+	from, ranged := columnRange(first, kinds)
+	ranged = ranged && len(t.rows) > 1
 	sum, decided := 0.0, false
 	for i, f := range first {
 		if i >= len(cols) {
@@ -305,6 +296,26 @@ func (t *csvTable) header(known []string) float64 {
 		sum = max(sum, 0) + 10*surely
 	}
 	return sum
+}
+
+// columnRange reports whether the numbers among the fields of the first row are 0, 1, 2, ... or 1, 2,
+// 3, ..., as programs name columns that have no names, and the first of them.
+func columnRange(first []cell, kinds []fieldKind) (from int, ranged bool) {
+	numbers := 0
+	for i, f := range first {
+		if kinds[i] < aYear {
+			continue
+		}
+		n, err := strconv.Atoi(string(f.text))
+		if numbers == 0 {
+			from = n
+		}
+		if err != nil || n != numbers+from || from != 0 && from != 1 {
+			return 0, false
+		}
+		numbers++
+	}
+	return from, numbers > 2
 }
 
 // nameOrValue weighs a field of the first row, at place i, as header does.
@@ -398,7 +409,8 @@ func (t *csvTable) columns() []column {
 }
 
 // namesTraining reports whether a first row holds names of training's columns: so it is known where
-// its text alone doesn't tell, as in a file of one row, or one whose columns have numbers for names.
+// its text alone doesn't tell, as in a file of one row, or one whose columns have numbers for
+// names.
 func namesTraining(first, header []string) bool {
 	names := make(map[string]bool, len(header))
 	for _, name := range header {

@@ -236,7 +236,8 @@ func (c *inColumn) oddTexts() string {
 		return fmt.Sprintf("has texts that look like numbers, as %q, each of which becomes a "+
 			"feature: write numbers as 1234.5", c.example)
 	case n >= someRows && different == n || n >= manyRows && 10*different >= 9*n:
-		return "has texts that are nearly all different, as ids are, each of which becomes a feature"
+		return "has texts that are nearly all different, as ids are, each of which becomes a " +
+			"feature"
 	}
 	return ""
 }
@@ -270,14 +271,14 @@ func (l *csvLayout) chooseKinds(kinds []byte, header []string, o *Options) ([]bo
 			at, err := labelColumn(name, header, cols)
 			switch {
 			case err != nil && len(header) == 0:
-				return nil, fmt.Errorf("no header, so no column %q: give its number to Options.%s", name,
-					c.option)
+				return nil, fmt.Errorf("no header, so no column %q: give its number to Options.%s",
+					name, c.option)
 			case err != nil:
 				return nil, fmt.Errorf("no column %q: name one of the header by Options.%s", name,
 					c.option)
 			case at == l.at:
-				return nil, fmt.Errorf("column %q holds the labels (Options.LabelCol names another), "+
-					"and is in Options.%s", name, c.option)
+				return nil, fmt.Errorf("column %q holds the labels (Options.LabelCol names "+
+					"another), and is in Options.%s", name, c.option)
 			case at > l.at:
 				at--
 			}

@@ -463,3 +463,12 @@ func ExampleObjectKeys() {
 	fmt.Println(string(id), c.Out.Labels.List[c.Out.Code[0]].Text, c.Out.Idx, c.Out.Val)
 	// Output: a7 yes [2] [0.5]
 }
+
+// What was decided of a table stands in one line.
+func ExampleDecided() {
+	d := format.Decided{Delimiter: ";", Header: true, Label: "pay", Texts: []string{"job"},
+		Missing: []string{"NA"}, Comments: 1}
+	fmt.Println(&d)
+	// Output:
+	// a header, columns between ";", label "pay", texts "job", missing values "NA", 1 comment line
+}

@@ -352,8 +352,8 @@ func (r *hsbReader) record(b []byte, most int) (kind, rows uint32, text []byte, 
 func (r *hsbReader) Next(b []byte, size int) (Run, error) {
 	run := Run{At: r.at}
 	b = b[:0]
-	// Values that are all 1 have no bytes in a dense record, so they are counted apart: a record has
-	// as many as a longest line may, and a run as many as a record.
+	// Values that are all 1 have no bytes in a dense record, so they are counted apart: a record
+	// has as many as a longest line may, and a run as many as a record.
 	most := r.l.Line + hsbRun
 	for claimed := 0; len(b) < size && claimed < most; {
 		lo := len(b)

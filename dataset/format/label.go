@@ -179,9 +179,8 @@ func (r *Rows[T]) missing(text []byte, word bool) bool {
 	if len(text) == 0 || len(text) == 1 && text[0] == '?' {
 		return true
 	}
-	return !word && IsMissingLabel(string(text)) && !slices.ContainsFunc(r.known, func(l Label) bool {
-		return l.Text == string(text)
-	})
+	named := func(l Label) bool { return l.Text == string(text) }
+	return !word && IsMissingLabel(string(text)) && !slices.ContainsFunc(r.known, named)
 }
 
 // Label returns the number of the label that is written so. start is where its line begins, off

@@ -69,8 +69,8 @@ func headSVMLight(h *Head, o *Options, first *Layout) (*Layout, error) {
 	}
 	x, l := &indexed{words: h.wordFirst()}, &Layout{}
 	if at, _ := pairsOrColumns(h); at == 0 && o.Trained == "" {
-		l.Odd = []string{"the first rows have no features, only labels: is this a file of labels, " +
-			"or one column of a table?"}
+		l.Odd = []string{"the first rows have no features, only labels: is this a file of " +
+			"labels, or one column of a table?"}
 	}
 	l.Own = x
 	h.base(o, l, x, func() bool { return h.hasZero(o) })

@@ -367,7 +367,8 @@ func (w *vwWriter[T]) write(b *engine.Block[T], e *written) error {
 
 // vwLabel reports whether a label is read from VW's text as it is written there.
 func vwLabel(label string) bool {
-	return MakeLabel(label).Numeric || plainWord([]byte(label)) && !strings.ContainsAny(label, " \t|'")
+	return MakeLabel(label).Numeric || plainWord([]byte(label)) &&
+		!strings.ContainsAny(label, " \t|'")
 }
 
 func (w *vwWriter[T]) end(*written) error { return nil }

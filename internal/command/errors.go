@@ -93,6 +93,7 @@ var flagsOf = strings.NewReplacer(
 	"Options.IndexBase", "--index-base",
 	"set Options.Format to ", "pass --format ",
 	"set Options.HeaderRow to ", "pass --header ",
+	"Replay until ", "train --replay LOG --until ",
 	"Options.HashBits", "--hash-bits",
 	"Options.IgnoreCols", "--ignore-col",
 	"Options.LabelCol", "--label-col",

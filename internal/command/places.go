@@ -130,6 +130,23 @@ func (p *place) holds(q *place) bool {
 	})
 }
 
+// filesOf returns the files that a flag of that use names.
+func filesOf(f *pflag.Flag, use string) (names []string) {
+	values := []string{f.Value.String()}
+	if s, ok := f.Value.(pflag.SliceValue); ok {
+		values = s.GetSlice()
+	}
+	for _, name := range values {
+		if use == useServed {
+			_, name = namedFile(name)
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // placesOf lists what a command line reads and writes.
 func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 	stdin, toStdout := false, true
@@ -166,20 +183,13 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 		if len(a) == 0 {
 			return
 		}
-		use, values := a[0], []string{f.Value.String()}
-		if only := cmd.Flags().Lookup("read-only"); use == useServed && only.Value.String() == "true" {
+		use := a[0]
+		only := cmd.Flags().Lookup("read-only")
+		if use == useServed && only.Value.String() == "true" {
 			use = useRead
 		}
-		if s, ok := f.Value.(pflag.SliceValue); ok {
-			values = s.GetSlice()
-		}
-		for _, name := range values {
-			if a[0] == useServed {
-				_, name = namedFile(name)
-			}
-			if name != "" {
-				add(f.Name, use, name)
-			}
+		for _, name := range filesOf(f, a[0]) {
+			add(f.Name, use, name)
 		}
 		if use == useModel {
 			list = append(list, checkpointsOf(cmd, f)...)

@@ -99,7 +99,8 @@ type rateFrom struct {
 }
 
 func newStatusPages(stats func() []serve.Stats, unauthorized func() int64) *statusPages {
-	return &statusPages{stats: stats, unauthorized: unauthorized, began: time.Now(), from: map[string]rateFrom{}}
+	return &statusPages{stats: stats, unauthorized: unauthorized, began: time.Now(),
+		from: map[string]rateFrom{}}
 }
 
 // paths are the pages by their paths.

@@ -75,7 +75,8 @@ func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
 				return len(o.Top) == 0
 			})
 			slices.SortStableFunc(data.Outputs, func(a, b exchange.OutputSummary) int {
-				return cmp.Or(format.CompareLabels(a.Class, b.Class), format.CompareLabels(a.Against, b.Against))
+				return cmp.Or(format.CompareLabels(a.Class, b.Class),
+					format.CompareLabels(a.Against, b.Against))
 			})
 		}
 	}

@@ -24,7 +24,8 @@ type LeaveOneOut struct {
 // They are whole numbers, the same however the work is cut.
 func (c *LeaveOneOut) Run(pool *engine.Pool, e *ErrorSet, coef []float64) {
 	c.begin(e, coef)
-	each := max(1, len(e.Margins)/8+len(c.repeated)) // about as many ns: 8 margins are compared in one
+	// about as many ns: 8 margins are compared in one
+	each := max(1, len(e.Margins)/8+len(c.repeated))
 	// The count is a fifth of an example's learning, the rest of which is the caller's alone, and
 	// a worker stays awake through that: with 7 to 15 us of count two threads were no faster than
 	// one, and took 1.1 to 1.5 times its CPU time.
