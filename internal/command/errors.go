@@ -93,6 +93,8 @@ var flagsOf = strings.NewReplacer(
 	"Options.IndexBase", "--index-base",
 	"set Options.Format to ", "pass --format ",
 	"set Options.HeaderRow to ", "pass --header ",
+	"Options.Format", "--format",
+	"Options.HeaderRow", "--header",
 	"Options.HashBits", "--hash-bits",
 	"Options.IgnoreCols", "--ignore-col",
 	"Options.LabelCol", "--label-col",
