@@ -93,12 +93,9 @@ var flagsOf = strings.NewReplacer(
 	"Options.IndexBase", "--index-base",
 	"set Options.Format to ", "pass --format ",
 	"set Options.HeaderRow to ", "pass --header ",
-<<<<<<< HEAD
 	"Replay until ", "train --replay LOG --until ",
-=======
 	"Options.Format", "--format",
 	"Options.HeaderRow", "--header",
->>>>>>> w-csv
 	"Options.HashBits", "--hash-bits",
 	"Options.IgnoreCols", "--ignore-col",
 	"Options.LabelCol", "--label-col",
