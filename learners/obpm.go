@@ -29,6 +29,7 @@ func (*OBPMConfig) Entry() learner.Entry {
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
 		New32: newOBPM[float32], New64: newOBPM[float64],
+		Optional: []string{"grown"},
 	}
 }
 

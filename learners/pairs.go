@@ -24,7 +24,7 @@ func (*PairsConfig) Entry() learner.Entry {
 			return &PairsConfig{Base: "romma", BaseConfig: &ROMMAConfig{Aggressive: true,
 				Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "linear"}}}
 		},
-		Optional: []string{"base.R"},
+		Optional: []string{"base.R", "base.grown"},
 		New32:    newPairs[float32], New64: newPairs[float64],
 	}
 }

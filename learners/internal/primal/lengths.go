@@ -58,6 +58,41 @@ func (l *Linear[T]) BeginBounded(name string, b *engine.Block[T], rounds []learn
 	return nil
 }
 
+// MostSquare is the largest squared length of weights that a rule which divides by it goes on from:
+// that of examples, see [CheckLengths].
+func MostSquare[T learner.Float]() float64 { return tooLongFor(unsafe.Sizeof(T(0))) }
+
+// Growth returns the factor by which the relative error of a squared length has grown since it was
+// last measured, 0 for at most 1. before is the factor before an update to c w + a x, and kept is
+// c^2 |w|^2 over the new squared length: an update takes the old error along in that proportion. It
+// is below 1 where weights grow, and large where most of them cancels.
+func Growth(before, kept float64) float64 {
+	if g := float64(max(1, before) * kept); g > 1 {
+		return g
+	}
+	return 0
+}
+
+// GrowthField walks a growth of errors, which a State lacks where it is 0.
+func GrowthField(c *learner.Codec, v *float64) (g float64) {
+	if c.Optional("grown", v != nil && *v > 0) {
+		g = c.Scalar("grown", v)
+		c.Want(g > 1, "scalar %q is %v, want a number > 1", "grown", g)
+	}
+	if v != nil {
+		c.Then(func() { *v = g })
+	}
+	return g
+}
+
+// MostGrowth is the growth of errors at which squared lengths are measured. Between measurements, at
+// most [MeasureEvery] updates apart, an update adds a few units in the last place of T: what they
+// come to is below 2^14 of those, and far less where roundings are of either sign.
+const MostGrowth = 16
+
+// MeasureEvery is the number of updates after which a squared length is measured in any case.
+const MeasureEvery = 1024
+
 // LeastMargin returns the margin that counts as none among examples of these squared lengths, from
 // the shortest one's to the longest one's. It is LeastMargin times the longest length. But where
 // that is beyond a thousand times the shortest, which no margin exceeds, so small a share of it may
