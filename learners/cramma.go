@@ -403,7 +403,7 @@ func (r *crammaMembers[T]) Fields(c *learner.Codec, weights []T) {
 
 // members is the members' form of CRAMMA.
 func (c *CRAMMAConfig) members() *learner.MemberForm {
-	return &learner.MemberForm{Norm2: true, Bounded: true, Unit: true, Optional: true,
+	return &learner.MemberForm{Norm2: true, Unit: true, Optional: true,
 		Bytes: ensemble.ScaledMemberBytes,
 		Rule32: func(n int) (learner.MemberRule[float32], error) {
 			return newCRAMMAMembers[float32](c, n), nil

@@ -337,7 +337,7 @@ func (r *micraMembers[T]) Fields(c *learner.Codec, weights []T) {
 
 // members is the members' form of MICRA.
 func (c *MICRAConfig) members() *learner.MemberForm {
-	return &learner.MemberForm{Norm2: true, Bounded: true, Unit: true, Optional: true,
+	return &learner.MemberForm{Norm2: true, Unit: true, Optional: true,
 		Bytes: ensemble.ScaledMemberBytes,
 		Rule32: func(n int) (learner.MemberRule[float32], error) {
 			return &micraMembers[float32]{newScaled[float32](n, 1), *c}, nil

@@ -403,11 +403,6 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkMembers(o.weights, b, len(rounds)); err != nil {
 		return err
 	}
-	if o.Stepper.Form.Bounded {
-		if err := primal.CheckLengths("obpm", b, unsafe.Sizeof(T(0))); err != nil {
-			return err
-		}
-	}
 	o.UseFormOf(b)
 	o.GrowTo(b.Dim)
 	if o.cfg.Cap && !o.KeepsSum && !o.Stepper.Form.Unit {

@@ -194,9 +194,6 @@ func (l *Pairs[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock("pairs", b, len(rounds)); err != nil {
 		return err
 	}
-	if err := primal.CheckLengths("pairs", b, unsafe.Sizeof(T(0))); err != nil {
-		return err
-	}
 	l.dim = max(l.dim, b.Dim)
 	for i := range b.Len() {
 		l.view = b.Slice(i, i+1)

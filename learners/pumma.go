@@ -324,9 +324,6 @@ func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkSlacks("pumma", b, len(rounds), l.invC > 0); err != nil {
 		return err
 	}
-	if err := primal.CheckLengths("pumma", b, 8); err != nil {
-		return err
-	}
 	l.begin(b)
 	l.cut = nil
 	for i := range b.Len() {
@@ -774,9 +771,6 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 		return learner.FitResult{}, err
 	}
 	if err := margin.CheckOptions("pumma", &o, true, true); err != nil {
-		return learner.FitResult{}, err
-	}
-	if err := primal.CheckLengths("pumma", b, 8); err != nil {
 		return learner.FitResult{}, err
 	}
 	switch {

@@ -272,7 +272,7 @@ func (r *rommaMembers[T]) Fields(c *learner.Codec, weights []T) {
 
 // members is the members' form of ROMMA without a kernel.
 func (c *ROMMAConfig) members() *learner.MemberForm {
-	return &learner.MemberForm{Norm2: true, Bounded: true, Optional: true,
+	return &learner.MemberForm{Norm2: true, Optional: true,
 		Bytes: ensemble.ScaledMemberBytes,
 		Rule32: func(n int) (learner.MemberRule[float32], error) {
 			return &rommaMembers[float32]{newScaled[float32](n, 1), *c}, nil

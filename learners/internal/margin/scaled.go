@@ -147,9 +147,6 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 	if err := CheckOptions(name, &o, true, goal != nil); err != nil {
 		return learner.FitResult{}, err
 	}
-	if err := primal.CheckLengths(name, b, unsafe.Sizeof(T(0))); err != nil {
-		return learner.FitResult{}, err
-	}
 	switch {
 	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
 		return learner.FitResult{}, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name,
