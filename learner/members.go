@@ -9,8 +9,6 @@ type MemberForm struct {
 	Toward bool
 	// Norm2: Step looks at |x|^2.
 	Norm2 bool
-	// Bounded: Learn refuses examples whose squared length numbers of T don't hold ([ErrLength]).
-	Bounded bool
 	// Unit: no member's weights are ever longer than 1, but for roundings.
 	Unit bool
 	// Optional: ensembles of this base were of learners of their own before it had a members' form,

@@ -24,7 +24,7 @@ func (*ALMAConfig) Entry() learner.Entry {
 		Summary: "ALMA, approximate maximal margin in any p-norm, p >= 2",
 		Config:  func() learner.Config { return &ALMAConfig{P: 2} },
 		New32:   newALMA[float32], New64: newALMA[float64],
-		Optional: []string{"R"},
+		Optional: []string{"R", "grown"},
 	}
 }
 

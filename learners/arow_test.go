@@ -186,12 +186,11 @@ func TestAROWDiagonal(t *testing.T) {
 	}
 }
 
-// TestAROWRange: variances stay positive and all is finite, for features of any size, and an
-// example beyond the range of numbers is skipped.
+// TestAROWRange: variances stay positive and all is finite, for features of any size that is taken.
 func TestAROWRange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, covariance := range []string{"diagonal", "full"} {
-		for _, scale := range []float64{1e-160, 1e-30, 1, 1e30, 1e70, 1e300} {
+		for _, scale := range []float64{1e-160, 1e-30, 1, 1e30, 1e70, 1e140} {
 			l := newLearner[float64](t, "arow", &learners.AROWConfig{Covariance: covariance,
 				R: 1e-9})
 			for range 200 {

@@ -26,6 +26,7 @@ func (*CRAMMAConfig) Entry() learner.Entry {
 				EtaDelta: 1}
 		},
 		New32: newCRAMMA[float32], New64: newCRAMMA[float64],
+		Optional: []string{"grown"},
 	}
 }
 
@@ -52,14 +53,17 @@ func (*CRAMMAConfig) Entry() learner.Entry {
 //	u_t         scale * w         one a feature
 //
 // Deviations: on a stream u_1 is the first example with a feature, which is then also checked as an
-// example, as in a first pass; its score before is 0. Examples that come before it are skipped.
+// example, as in a first pass; its score before is 0. An example without features, and one that
+// would leave nothing but rounding errors of u, change nothing. |u| is carried along by (6), and
+// measured where its error has grown ([primal.Growth]) or after 1024 updates.
 // R may be any length: what is learned then is CRAMMA's of beta/R and eta/R.
 //
 // Guarantee: on separable data with maximal directional margin gamma_d, the updates end if eta_eff
 // < (sqrt(1 + 8 gamma_d/R) - 1)/2; for beta/R to infinity the margin reached tends to gamma_d where
-// 0 < epsilon delta < 1 (Theorem 1). TestCRAMMAMargin.
+// 0 < epsilon delta < 1 (Theorem 1). TestCRAMMAMargin. |u| stays 1: TestCRAMMAUnit.
 //
-// Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature. With a
+// Cost: one dot an example, one axpy an update: O(non-zeros), and O(features) every 1024 updates at
+// least. Memory: one T a feature. With a
 // kernel see [OnlineKernel].
 type CRAMMA[T learner.Float] struct {
 	primal.Linear[T] // without its factor
@@ -67,6 +71,7 @@ type CRAMMA[T learner.Float] struct {
 	R                float64 // of Learn: Config.R, or 1 where that is open
 	eta              float64 // eta_eff
 	scale            float64 // 1/|w|; 0 as long as there is no u_1
+	grown            float64 // see primal.Growth
 }
 
 // CRAMMAConfig holds the settings of CRAMMA.
@@ -176,7 +181,8 @@ func newCRAMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Lear
 		if cfg.R == 0 {
 			cfg.R = 1
 		}
-		return newOnline[T]("cramma", cfg.kernel(), cfg.Budget, &crammaOnline{cfg}, env)
+		return newOnline[T]("cramma", cfg.kernel(), cfg.Budget,
+			&crammaOnline{cfg, margin.ParallelSine2[T]()}, env)
 	}
 	l := &CRAMMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, R: cfg.R, eta: cfg.rate()}
 	if cfg.R == 0 {
@@ -206,11 +212,19 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		if float64(y*f) > threshold { // (7)
 			continue
 		}
+		step := float64(c.eta / c.R * y)
+		next, ok := crammaNext(1, step, f, primal.SumSq(b, i), margin.ParallelSine2[T]())
+		if !ok {
+			continue
+		}
 		c.UpdateCount++
 		rounds[i].Updates = 1
-		step := float64(c.eta / c.R * y)
-		c.Add(b, i, T(step/c.scale)) // (6): |u + step x|^2 = 1 + step (2 u.x + step |x|^2)
-		c.scale /= math.Sqrt(1 + float64(step*(float64(2*f)+float64(step*primal.SumSq(b, i)))))
+		c.Add(b, i, T(step/c.scale)) // (6)
+		c.scale /= math.Sqrt(next)
+		c.grown = primal.Growth(c.grown, 1/next)
+		if c.grown > primal.MostGrowth || c.UpdateCount%primal.MeasureEvery == 0 {
+			c.scale, c.grown = 1/math.Sqrt(engine.SumSqOrdered(c.W)), 0
+		}
 		// fold it in, all but its mantissa; a power of two rounds nothing
 		if c.scale < 0x1p-32 || c.scale > 0x1p32 {
 			m, e := math.Frexp(c.scale)
@@ -220,6 +234,13 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		threshold = float64(c.cfg.threshold(float64(c.UpdateCount+1)) * c.R)
 	}
 	return nil
+}
+
+// crammaNext returns |u + step x|^2 of (6), of a u of squared length norm2 with u.x = f, where |x|^2
+// is X, and whether it is more than rounding errors: sine2 is that of margin.ParallelSine2.
+func crammaNext(norm2, step, f, X, sine2 float64) (next float64, ok bool) {
+	next = norm2 + float64(step*(float64(2*f)+float64(step*X)))
+	return next, X > 0 && next > float64(sine2*max(norm2, float64(float64(step*step)*X)))
 }
 
 // Fit is Fitter.Fit. R is Config.R, and where that is open that of the data.
@@ -246,6 +267,7 @@ func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOp
 	return run.Run(ctx, func(res *learner.FitResult) {
 		c.Cut = run.Cut
 		c.W, c.scale = run.Weights(func(length float64) float64 { return 1 / length }), 1
+		c.grown = 0
 		c.UpdateCount = before + res.Updates
 		res.Counter = c.UpdateCount + 1
 	})
@@ -292,11 +314,15 @@ func (c *CRAMMA[T]) fields(d *learner.Codec) {
 		d.Want(zero || scale > 0 && length > 0 && length-length == 0,
 			"scalar %q is %v, and the weights have the length %v", "scale", scale, length)
 	}
+	primal.GrowthField(d, &c.grown)
 	d.Part(learner.CutPrefix, &c.Cut, margin.CheckCycleCut)
 }
 
 // crammaOnline is (6) and (7) in the space of a kernel: see [OnlineKernel].
-type crammaOnline struct{ cfg CRAMMAConfig }
+type crammaOnline struct {
+	cfg   CRAMMAConfig
+	sine2 float64
+}
 
 // violates is (7).
 func (r *crammaOnline) violates(m float64, updates int64) bool {
@@ -312,7 +338,11 @@ func (r *crammaOnline) step(m, K, norm2, _ float64, updates int64) onlineStep {
 		return onlineStep{a: 1 / length, norm2: 1, uncount: !r.violates(length, updates)}
 	}
 	a := r.cfg.rate() / r.cfg.R
-	c := r.bound(added(m, K, norm2, a)) // (6)
+	next, ok := crammaNext(norm2, a, m, K, r.sine2)
+	if !ok {
+		return onlineStep{}
+	}
+	c := r.bound(next) // (6)
 	return onlineStep{c: c, a: float64(c * a), norm2: 1}
 }
 
@@ -344,12 +374,16 @@ func (r *crammaMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, _ 
 			return first != 0
 		}
 		if first == 0 {
-			r.FoldExactly(lo + l)
+			r.Fold(lo + l)
 		}
 		step := float64(r.eta / r.R * float64(y))
-		coef[l] += T(step / w.Scale) // (6): |u + step x|^2 = 1 + step (2 u.x + step |x|^2)
-		w.Scale /= math.Sqrt(1 + float64(step*(float64(2*f)+float64(step*norm2))))
-		w.Updates++
+		next, ok := crammaNext(w.Norm2, step, f, norm2, margin.ParallelSine2[T]())
+		if !ok {
+			return first != 0
+		}
+		coef[l] += T(step / w.Scale) // (6)
+		w.Scale /= math.Sqrt(next)
+		w.CountUpdate(1, w.Norm2/next)
 		r.aim(w)
 		updates++
 		return true
@@ -369,7 +403,7 @@ func (r *crammaMembers[T]) Fields(c *learner.Codec, weights []T) {
 
 // members is the members' form of CRAMMA.
 func (c *CRAMMAConfig) members() *learner.MemberForm {
-	return &learner.MemberForm{Norm2: true, Bounded: true, Unit: true, Optional: true,
+	return &learner.MemberForm{Norm2: true, Unit: true, Optional: true,
 		Bytes: ensemble.ScaledMemberBytes,
 		Rule32: func(n int) (learner.MemberRule[float32], error) {
 			return newCRAMMAMembers[float32](c, n), nil

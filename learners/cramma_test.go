@@ -35,7 +35,7 @@ func TestCRAMMAByHand(t *testing.T) {
 		{[]float64{-8. / 3, 0}, -1, 0, 1, []float64{r2, r2}},
 		// beta_3 = 0.25; 2 sqrt(1/2)/2 > 0.25
 		{[]float64{0, 2}, +1, 2 * r2, 0, []float64{r2, r2}},
-		{[]float64{0, 0}, +1, 0, 1, []float64{r2, r2}}, // fires, moves nothing
+		{[]float64{0, 0}, +1, 0, 0, []float64{r2, r2}}, // turns nothing: skipped
 	})
 }
 

@@ -379,7 +379,7 @@ func TestFitRejects(t *testing.T) {
 			"MaxUpdates":     {good, learner.FitOptions{MaxUpdates: -1}, learner.ErrConfig},
 			"Refresh":        {good, learner.FitOptions{Refresh: -1}, learner.ErrConfig},
 			"overflow": {block[float64]("dense", [][]float64{{1e200}}, y[:1]),
-				learner.FitOptions{}, learner.ErrFit},
+				learner.FitOptions{}, learner.ErrLength},
 		} {
 			before := learnertest.StateBytes(l.State())
 			if _, err := l.Fit(ctx, c.b, c.o); !errors.Is(err, c.want) {

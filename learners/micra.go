@@ -25,6 +25,7 @@ func (*MICRAConfig) Entry() learner.Entry {
 				Zeta: 0.9}
 		},
 		New32: newMICRA[float32], New64: newMICRA[float64],
+		Optional: []string{"grown"},
 	}
 }
 
@@ -177,7 +178,7 @@ func (r *MICRA[T]) learn(b *engine.Block[T], i int) learner.Round {
 	r.ScaleAndAdd(1, b, i, step) // (2)
 	r.normalise(next)            // (3)
 	r.sum = (r.sum + step) / math.Sqrt(next)
-	r.CountUpdate()
+	r.CountUpdate(1, norm2/next)
 	r.aim()
 	return learner.Round{Score: f, Updates: 1}
 }
@@ -185,14 +186,13 @@ func (r *MICRA[T]) learn(b *engine.Block[T], i int) learner.Round {
 // violates is (1).
 func (r *MICRA[T]) violates(m float64) bool { return r.UpdateCount == 0 || m <= r.threshold }
 
-// normalise divides the weights by their length.
+// normalise divides the weights by their length, the root of norm2.
 func (r *MICRA[T]) normalise(norm2 float64) {
 	length := math.Sqrt(norm2)
 	r.Scale /= length
 	if r.Ext != nil {
 		r.Ext.Scale /= length
 	}
-	r.Norm2 = 1
 }
 
 // micraMost is the number of updates after which Fit would still not have come to an end where it
@@ -317,8 +317,7 @@ func (r *micraMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, _ T
 		}
 		coef[l] = a
 		w.Scale /= math.Sqrt(next) // (3)
-		w.Norm2 = 1
-		w.Updates++
+		w.CountUpdate(1, w.Norm2/next)
 		r.aim(w)
 		return true
 	}), coef
@@ -338,7 +337,7 @@ func (r *micraMembers[T]) Fields(c *learner.Codec, weights []T) {
 
 // members is the members' form of MICRA.
 func (c *MICRAConfig) members() *learner.MemberForm {
-	return &learner.MemberForm{Norm2: true, Bounded: true, Unit: true, Optional: true,
+	return &learner.MemberForm{Norm2: true, Unit: true, Optional: true,
 		Bytes: ensemble.ScaledMemberBytes,
 		Rule32: func(n int) (learner.MemberRule[float32], error) {
 			return &micraMembers[float32]{newScaled[float32](n, 1), *c}, nil

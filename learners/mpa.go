@@ -139,6 +139,9 @@ func (l *MPA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := b.CheckClasses(known); err != nil {
 		return fmt.Errorf("mpa: %w", err)
 	}
+	if err := primal.CheckLengths("mpa", b); err != nil {
+		return err
+	}
 	if l.cfg.Variant == 0 && b.Weighted() {
 		return fmt.Errorf("mpa: variant 0 has no price of losses: %w", learner.ErrWeights)
 	}

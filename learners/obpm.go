@@ -29,6 +29,7 @@ func (*OBPMConfig) Entry() learner.Entry {
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
 		New32: newOBPM[float32], New64: newOBPM[float64],
+		Optional: []string{"grown"},
 	}
 }
 
@@ -401,11 +402,6 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkMembers(o.weights, b, len(rounds)); err != nil {
 		return err
-	}
-	if o.Stepper.Form.Bounded {
-		if err := primal.CheckLengths("obpm", b, unsafe.Sizeof(T(0))); err != nil {
-			return err
-		}
 	}
 	o.UseFormOf(b)
 	o.GrowTo(b.Dim)

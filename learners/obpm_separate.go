@@ -196,10 +196,6 @@ func (o *SeparateOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 	if err := checkMembers(o.weights, b, len(rounds)); err != nil {
 		return err
 	}
-	// A base may refuse an example that is too long for it: all members must, before any learns.
-	if err := primal.CheckLengths("obpm", b, unsafe.Sizeof(T(0))); err != nil {
-		return err
-	}
 	if o.failed != nil {
 		return o.failed
 	}

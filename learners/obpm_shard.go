@@ -165,6 +165,19 @@ func (o *OBPM[T]) together(parts []learner.State) learner.State {
 			t.Data = oneAMember(parts, t)
 		}
 	}
+	// what a new ensemble lacks, and a part whose members have 0: see ensemble.Scaled
+	if slices.ContainsFunc(parts, func(s learner.State) bool { return s.Tensor("grown") != nil }) {
+		var grown []float64
+		for _, s := range parts {
+			if t := s.Tensor("grown"); t != nil {
+				grown = append(grown, t.Data.([]float64)...)
+			} else {
+				grown = append(grown, make([]float64, s.Tensor("members").Shape[1])...)
+			}
+		}
+		whole.Tensors = append(whole.Tensors, learner.Tensor{Name: "grown", Shape: []int{n},
+			Data: grown})
+	}
 	return whole
 }
 

@@ -216,9 +216,13 @@ func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 			return err
 		}
 		l.set.Stretch(float64(s.c * l.fade))
-		l.set.Norm2 = s.norm2
+		kept := 0.0
+		if norm2 > 0 && s.norm2 > 0 {
+			kept = float64(s.c*s.c) * (norm2 / s.norm2)
+		}
+		l.set.Carry(s.norm2, kept)
 		l.set.Put(p, y, s.a, 0, 1)
-		if l.set.Gone != 0 {
+		if measured := l.set.Measure(0); measured || l.set.Gone != 0 {
 			if c := l.rule.bound(l.set.Norm2); c != 1 {
 				l.set.Stretch(c)
 				l.set.Norm2 *= float64(c * c)

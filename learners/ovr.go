@@ -524,7 +524,7 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		return fmt.Errorf("%s: base: %w", o.name(), learner.ErrWeights)
 	}
 	// A base may refuse an example that is too long for it: all must, before any learns.
-	if err := primal.CheckLengths(o.name(), b, unsafe.Sizeof(T(0))); err != nil {
+	if err := primal.CheckLengths(o.name(), b); err != nil {
 		return err
 	}
 	if o.failed != nil {

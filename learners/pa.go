@@ -19,6 +19,7 @@ func (*PAConfig) Entry() learner.Entry {
 		Summary: "passive-aggressive: PA, PA-I, PA-II",
 		Config:  func() learner.Config { return &PAConfig{Variant: 1} },
 		New32:   newPA[float32], New64: newPA[float64],
+		Optional: []string{"grown"},
 	}
 }
 

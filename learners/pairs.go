@@ -24,7 +24,7 @@ func (*PairsConfig) Entry() learner.Entry {
 			return &PairsConfig{Base: "romma", BaseConfig: &ROMMAConfig{Aggressive: true,
 				Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "linear"}}}
 		},
-		Optional: []string{"base.R"},
+		Optional: []string{"base.R", "base.grown"},
 		New32:    newPairs[float32], New64: newPairs[float64],
 	}
 }
@@ -192,9 +192,6 @@ func newPairs[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 // Learn is Learner.Learn.
 func (l *Pairs[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock("pairs", b, len(rounds)); err != nil {
-		return err
-	}
-	if err := primal.CheckLengths("pairs", b, unsafe.Sizeof(T(0))); err != nil {
 		return err
 	}
 	l.dim = max(l.dim, b.Dim)

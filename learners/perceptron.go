@@ -22,6 +22,7 @@ func (*PerceptronConfig) Entry() learner.Entry {
 		Config:  func() learner.Config { return &PerceptronConfig{Eta: 1} },
 		Holding: holdWeights,
 		New32:   newPerceptron[float32], New64: newPerceptron[float64],
+		Optional: []string{"grown"},
 	}
 }
 

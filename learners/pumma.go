@@ -324,9 +324,6 @@ func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkSlacks("pumma", b, len(rounds), l.invC > 0); err != nil {
 		return err
 	}
-	if err := primal.CheckLengths("pumma", b, 8); err != nil {
-		return err
-	}
 	l.begin(b)
 	l.cut = nil
 	for i := range b.Len() {
@@ -474,8 +471,11 @@ func (l *PUMMA[T]) update(b *engine.Block[T], i int, dot, m, r float64) (tau flo
 			float64(s.dd*l.invC)) // (A)
 		l.v.walk(l.u.v, tau, l.d)
 		l.v.measure(&l.to)
-		if l.invC == 0 && maxAbs(l.v.v) <= 0x1p-40*maxAbs(l.d) {
-			tau = 1 // nothing but rounding errors are left: the examples can't be separated
+		// nothing but rounding errors are left: the examples can't be separated. Where u is short
+		// beside the segment that is so only if the step has shrunk it, too.
+		if l.invC == 0 && l.v.norm2 <= 0x1p-40*l.norm2 &&
+			math.Sqrt(l.v.norm2) <= 0x1p-40*maxAbs(l.d) {
+			tau = 1
 		}
 	}
 	if !(tau < 1) { // case (i)
@@ -771,9 +771,6 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 		return learner.FitResult{}, err
 	}
 	if err := margin.CheckOptions("pumma", &o, true, true); err != nil {
-		return learner.FitResult{}, err
-	}
-	if err := primal.CheckLengths("pumma", b, 8); err != nil {
 		return learner.FitResult{}, err
 	}
 	switch {

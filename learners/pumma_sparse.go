@@ -102,6 +102,9 @@ func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, dot, m, r float64) (t
 			clear(l.w)
 		}
 		l.c, l.sum, l.steps = maxAbs(l.half), primal.Sum{}, false
+		if l.c == 0 { // equal examples with slacks
+			l.c = 1
+		}
 		for k, j := range l.at {
 			t := l.half[k] / l.c
 			l.u.v[j], l.w[j] = t, l.power(t)
@@ -149,7 +152,7 @@ func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot float64, s *slackStep)
 			th = vecmath.SparseDotUnchecked(trusted.Indices{}, l.at, l.half, l.u.v)
 		}
 		uh, u2 := float64(l.c*th), float64(float64(l.c*l.c)*l.sum.Hi)
-		length2 := half2 - 2*uh + u2
+		before, length2 := u2, half2-2*uh+u2
 		tau = -(uh - u2 + float64(s.ud*l.invC)) / (length2 + float64(s.dd*l.invC)) // (19)
 		if !(tau < 1) {
 			tau = 1
@@ -158,7 +161,8 @@ func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot float64, s *slackStep)
 			l.advance(o, y, tau/l.c, th, half2)
 			u2 = float64(float64(l.c*l.c) * l.sum.Hi)
 			norm2 := u2 + float64(s.after(tau, l.m2)*l.invC)
-			if !(norm2 > 0) || 1/norm2-1/norm2 != 0 || l.invC == 0 && u2 <= 0x1p-80*length2 {
+			if !(norm2 > 0) || 1/norm2-1/norm2 != 0 ||
+				l.invC == 0 && u2 <= 0x1p-40*before && u2 <= 0x1p-80*length2 {
 				tau = 1 // nothing but rounding errors are left: the examples can't be separated
 			}
 		}
@@ -250,8 +254,13 @@ func (l *PUMMA[T]) advance(o *sparseExample, y, a, th, half2 float64) {
 // made anew after some 8000, and where cancellation leaves little of it.
 const pummaShare = 0x1p-38
 
-// rescale makes |t| 1, for p = 2, and returns the factor.
+// rescale makes |t| 1, for p = 2, and returns the factor. Where all of u are slacks, t stays 0.
 func (l *PUMMA[T]) rescale() float64 {
+	if l.sum.Hi == 0 {
+		l.c = 1
+		l.measureSparse()
+		return 1
+	}
 	f := 1 / math.Sqrt(l.sum.Hi)
 	vecmath.Scal(l.u.v, f)
 	l.c /= f
@@ -332,8 +341,10 @@ func (l *PUMMA[T]) gather(rest *primal.Sum) (s vecmath.PowerSums) {
 	s = vecmath.PowerSums{VD: vecmath.Dot(w, d), DD: vecmath.Dot(rd, d), VU: terms, VV: terms}
 	s.DU = s.VD
 	s2 := l.to.square.Of(rest.Hi)
-	l.from.k, l.from.norm2 = s2/rest.Hi, s2
-	l.toward.scale = 1 / math.Sqrt(s2)
+	l.from.k, l.from.norm2, l.toward.scale = 0, 0, 0
+	if s2 > 0 { // else all of u are slacks
+		l.from.k, l.from.norm2, l.toward.scale = s2/rest.Hi, s2, 1/math.Sqrt(s2)
+	}
 	rest.Add(-terms)
 	rest.Off += l.roundedOff(terms)
 	return s
@@ -404,7 +415,12 @@ func (l *PUMMA[T]) place(rest *primal.Sum, tau float64) {
 	l.sum.Add(terms)
 	l.sum.Off += l.roundedOff(terms)
 	l.c = float64(l.c * (1 - tau))
-	if S := l.sum.Hi; !(S >= 0x1p-256 && S <= 0x1p256) {
+	if S := l.sum.Hi; S == 0 { // all of u are slacks
+		clear(l.u.v)
+		clear(l.w)
+		l.c, l.steps = 1, false
+		return
+	} else if !(S >= 0x1p-256 && S <= 0x1p256) {
 		// u has length |toward|, in units of c |toward|/(1-tau)
 		f := l.c / math.Sqrt(l.toward.norm2)
 		for k, j := range l.at {

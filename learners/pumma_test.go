@@ -629,3 +629,45 @@ func TestPUMMAFitRefuses(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// TestPUMMAMixedLengths: separable examples whose lengths differ by many orders are separated, and
+// dense and sparse examples take the same way there.
+func TestPUMMAMixedLengths(t *testing.T) {
+	for _, p := range []string{"2", "2.5", "4"} {
+		for seed := range uint64(40) {
+			rng := rand.New(rand.NewPCG(seed, 7))
+			u, X, y := []float64{1, -0.5, 0.25, 2}, [][]float64(nil), []float64(nil)
+			for len(X) < 8 {
+				x := make([]float64, 4)
+				for j := range x {
+					x[j] = rng.NormFloat64()
+				}
+				f := inner(u, x)
+				if math.Abs(f) < 0.3 {
+					continue
+				}
+				size := 1e-6 // half of them so short, others up to 1e8
+				if rng.IntN(2) == 0 {
+					size = math.Pow(10, 14*rng.Float64()-6)
+				}
+				for j := range x {
+					x[j] *= size
+				}
+				X, y = append(X, x), append(y, math.Copysign(1, f))
+			}
+			var r [2]learner.FitResult
+			for k, form := range forms {
+				l := fitter[float64](t, "pumma", &learners.PUMMAConfig{P: p, Delta: 0.1})
+				var err error
+				if r[k], err = l.Fit(t.Context(), block[float64](form, X, y),
+					learner.FitOptions{MaxUpdates: 20000}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// of p = 4 the short ones' share of sums is below the roundings of the long ones'
+			if !r[0].Converged || !r[1].Converged || p != "4" && r[0].Updates != r[1].Updates {
+				t.Errorf("p %s, seed %d: %s %+v, %s %+v", p, seed, forms[0], r[0], forms[1], r[1])
+			}
+		}
+	}
+}

@@ -24,6 +24,7 @@ func (*ROMMAConfig) Entry() learner.Entry {
 			return &ROMMAConfig{Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
 		New32: newROMMA[float32], New64: newROMMA[float64],
+		Optional: []string{"grown"},
 	}
 }
 
@@ -51,7 +52,9 @@ func (*ROMMAConfig) Entry() learner.Entry {
 //
 // Deviations: an example without features, for which (2) has no solution, is skipped, as is one
 // so short that T doesn't hold 1/|x|^2. Where x_t is parallel to w_t up to rounding, (2) has no
-// solution or that of (4): (4) is taken.
+// solution or that of (4): (4) is taken. Examples that can't be separated let |w| grow without end;
+// where |w|^2 would exceed 2^126, in float64 2^1000, (4) is taken too, so that learning starts
+// again from x_t.
 //
 // Guarantee: if y (u.x) >= 1 for all examples of length at most R, |w_t| never falls and never
 // exceeds |u|, and each update of the aggressive form adds at least (delta/R)^2 to |w_t|^2: at most
@@ -170,23 +173,30 @@ func (r *ROMMA[T]) learn(b *engine.Block[T], i int) learner.Round {
 	if X == 0 {
 		return learner.Round{Score: f}
 	}
-	c, d := rommaStep(m, X, r.Norm2, margin.ParallelSine2[T]())
-	if !r.Representable(c, d) {
+	s := rommaStep(m, X, r.Norm2, margin.ParallelSine2[T](), primal.MostSquare[T]())
+	if !r.Representable(s.c, s.d) {
 		return learner.Round{Score: f}
 	}
-	r.ScaleAndAdd(c, b, i, d)
-	r.Norm2 = float64(c*r.Norm2) + d // (5)
-	r.CountUpdate()
+	r.ScaleAndAdd(s.c, b, i, s.d)
+	r.CountUpdate(s.next, s.kept)
 	return learner.Round{Score: f, Updates: 1}
 }
 
-// rommaStep returns the c and d of (3), or of (4): c = 0. sine2 is that of margin.ParallelSine2.
-func rommaStep(m, X, W, sine2 float64) (c, d float64) {
+// rommaUpdate is w <- c w + d y x, next the |w|^2 after it and kept the part of it that is from the
+// weights before.
+type rommaUpdate struct{ c, d, next, kept float64 }
+
+// rommaStep returns the update of (3), or of (4): c = 0. sine2 is that of margin.ParallelSine2, most
+// of primal.MostSquare.
+func rommaStep(m, X, W, sine2, most float64) rommaUpdate {
 	XW := float64(X * W)
 	if D := XW - float64(m*m); XW > m && D > float64(sine2*XW) { // (3)
-		return (XW - m) / D, float64(W*(1-m)) / D
+		c, d := (XW-m)/D, float64(W*(1-m))/D
+		if next := float64(c*W) + d; next <= most { // (5)
+			return rommaUpdate{c, d, next, float64(c*c) * (W / next)}
+		}
 	}
-	return 0, 1 / X // (4)
+	return rommaUpdate{0, 1 / X, 1 / X, 0} // (4)
 }
 
 func (r *ROMMA[T]) violates(m float64) bool { return r.cfg.violates(m, r.cfg.Delta) }
@@ -244,14 +254,13 @@ func (r *rommaMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, _ T
 			return false
 		}
 		r.Fold(lo + l)
-		c, d := rommaStep(m, norm2, w.Norm2, margin.ParallelSine2[T]())
-		a, ok := r.Stretch(lo+l, c, float64(float64(y)*d))
+		u := rommaStep(m, norm2, w.Norm2, margin.ParallelSine2[T](), primal.MostSquare[T]())
+		a, ok := r.Stretch(lo+l, u.c, float64(float64(y)*u.d))
 		if !ok {
 			return false
 		}
 		coef[l] = a
-		w.Norm2 = float64(c*w.Norm2) + d // (5)
-		w.Updates++
+		w.CountUpdate(u.next, u.kept)
 		return true
 	}), coef
 }
@@ -263,7 +272,7 @@ func (r *rommaMembers[T]) Fields(c *learner.Codec, weights []T) {
 
 // members is the members' form of ROMMA without a kernel.
 func (c *ROMMAConfig) members() *learner.MemberForm {
-	return &learner.MemberForm{Norm2: true, Bounded: true, Optional: true,
+	return &learner.MemberForm{Norm2: true, Optional: true,
 		Bytes: ensemble.ScaledMemberBytes,
 		Rule32: func(n int) (learner.MemberRule[float32], error) {
 			return &rommaMembers[float32]{newScaled[float32](n, 1), *c}, nil
@@ -292,8 +301,8 @@ func (r *rommaRule) step(m, X, W, _ float64, _ int64) onlineStep {
 	if X == 0 {
 		return onlineStep{}
 	}
-	c, d := rommaStep(m, X, W, r.sine2)
-	return onlineStep{c: c, a: d, norm2: float64(c*W) + d} // (5)
+	u := rommaStep(m, X, W, r.sine2, primal.MostSquare[float64]())
+	return onlineStep{c: u.c, a: u.d, norm2: u.next}
 }
 
 func (r *rommaRule) bound(float64) float64 { return 1 }

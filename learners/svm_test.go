@@ -526,7 +526,7 @@ func TestSVMOverflow(t *testing.T) {
 			Degree: 2}},
 	} {
 		if _, err := newTestSVM[float64](t, c).Fit(context.Background(), b,
-			learner.FitOptions{}); !errors.Is(err, learner.ErrFit) {
+			learner.FitOptions{}); !errors.Is(err, learner.ErrLength) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -69,6 +69,9 @@ func Check[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 	if !batch {
 		t.Run("grow", func(t *testing.T) { s.grow(t, forms[0].block) })
 	}
+	if !batch {
+		t.Run("hard", func(t *testing.T) { s.hard(t) })
+	}
 	t.Run("config", func(t *testing.T) { s.settings(t) })
 	t.Run("resolve", func(t *testing.T) { s.resolves(t) })
 }

@@ -1,9 +1,8 @@
 package ensemble
 
 import (
-	"math"
-
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 // Scaled is what rules w <- c w + a y x share: a member's weights are its stored ones times a
@@ -18,12 +17,19 @@ type Scaled[T learner.Float] struct {
 type ScaledMember struct {
 	Scale     float64 // its weights are Scale v
 	Norm2     float64 // |Scale v|^2, carried along by the rule
+	Grown     float64 // see [primal.Growth]
 	Threshold float64 // of the next update, for rules that have one
 	Updates   int64
 }
 
 // ScaledMemberBytes is the memory of a ScaledMember.
-const ScaledMemberBytes = 32
+const ScaledMemberBytes = 40
+
+// CountUpdate counts an update, as [margin.ScaledLinear] does; Fold measures before the next one.
+func (m *ScaledMember) CountUpdate(next, kept float64) {
+	m.Updates++
+	m.Norm2, m.Grown = next, primal.Growth(m.Grown, kept)
+}
 
 // NewScaled returns so many members without weights.
 func NewScaled[T learner.Float](members int, first ScaledMember) Scaled[T] {
@@ -49,19 +55,16 @@ func (r *Scaled[T]) Total(lo int, s []T) float64 {
 // Bind is learner.MemberRule.Bind.
 func (r *Scaled[T]) Bind(w learner.MemberWeights[T]) { r.weights = w }
 
-// refold is after how many updates a member's factor is folded into its weights and its Norm2 is
-// taken from them, so that the rounding errors of neither add up: see margin.ScaledLinear.
-const refold = 1024
-
-// Fold makes the factor of member i 1, and takes Norm2 from the weights, where that is due: after
-// every 1024 updates, and where the factor has come far from 1. Cost: all weights of a member.
+// Fold makes the factor of member i 1, and takes Norm2 from the weights, where that is due: as in
+// margin.ScaledLinear. Cost: all weights of a member.
 func (r *Scaled[T]) Fold(i int) {
 	m := &r.Members[i]
-	if (m.Updates == 0 || m.Updates%refold != 0) && m.Scale > 0x1p-32 && m.Scale < 0x1p32 {
+	if (m.Updates == 0 || m.Updates%primal.MeasureEvery != 0) && m.Grown <= primal.MostGrowth &&
+		m.Scale > 0x1p-32 && m.Scale < 0x1p32 {
 		return
 	}
 	r.weights.Scale(i, T(m.Scale))
-	m.Scale, m.Norm2 = 1, r.weights.SumSq(i)
+	m.Scale, m.Norm2, m.Grown = 1, r.weights.SumSq(i), 0
 }
 
 // Stretch sets the factor of member i for w <- c w + a x, c >= 0, and returns the multiple of x
@@ -82,20 +85,27 @@ func (r *Scaled[T]) Stretch(i int, c, a float64) (coef T, ok bool) {
 	return coef, true
 }
 
-// MemberFields walks the members as a part of the ensemble's State: scale, norm2 and
-// member_updates, one a member. weights are the stored ones, [feature][member]. A factor of 0 is
+// MemberFields walks the members as a part of the ensemble's State: scale, norm2,
+// member_updates and, unless all are 0, grown, one a member. weights are the stored ones, [feature][member]. A factor of 0 is
 // that of a member without weights, which only some rules have (mayBeNew). next sets what follows
 // from the rest.
 func (r *Scaled[T]) MemberFields(c *learner.Codec, weights []T, mayBeNew bool,
 	next func(m *ScaledMember)) {
 	n := len(r.Members)
 	scale, norm2, updates := make([]float64, n), make([]float64, n), make([]int64, n)
+	grown, grows := make([]float64, n), false
 	for i, m := range r.Members {
 		scale[i], norm2[i], updates[i] = m.Scale, m.Norm2, min(m.Updates, learner.MaxCount)
+		grown[i], grows = m.Grown, grows || m.Grown > 0
 	}
 	scale = learner.View(c, "scale", scale, n)
 	norm2 = learner.View(c, "norm2", norm2, n)
 	updates = learner.View(c, "member_updates", updates, n)
+	if c.Optional("grown", grows) {
+		grown = learner.View(c, "grown", grown, n)
+	} else {
+		clear(grown)
+	}
 	if !c.Reading() {
 		return
 	}
@@ -104,6 +114,7 @@ func (r *Scaled[T]) MemberFields(c *learner.Codec, weights []T, mayBeNew bool,
 		sumSq[i%n] += float64(float64(v) * float64(v))
 	}
 	for m := range n {
+		c.Want(grown[m] == 0 || grown[m] > 1, "member %d: grown is %v", m, grown[m])
 		none := mayBeNew && scale[m] == 0 && sumSq[m] == 0 && updates[m] == 0
 		length2 := float64(float64(scale[m]*scale[m]) * sumSq[m])
 		c.Want(none || scale[m] > 0 && norm2[m] >= 0 && length2-length2 == 0,
@@ -114,21 +125,9 @@ func (r *Scaled[T]) MemberFields(c *learner.Codec, weights []T, mayBeNew bool,
 	}
 	c.Then(func() {
 		for i, u := range updates {
-			m := ScaledMember{Scale: scale[i], Norm2: norm2[i], Updates: u}
+			m := ScaledMember{Scale: scale[i], Norm2: norm2[i], Grown: grown[i], Updates: u}
 			next(&m)
 			r.Members[i] = m
 		}
 	})
-}
-
-// FoldExactly folds the factor of member i into its weights where it has come far from 1, all but
-// its mantissa.
-func (r *Scaled[T]) FoldExactly(i int) {
-	m := &r.Members[i]
-	if m.Scale > 0x1p-32 && m.Scale < 0x1p32 {
-		return
-	}
-	mantissa, exp := math.Frexp(m.Scale) // a power of two rounds nothing
-	r.weights.Scale(i, T(math.Ldexp(1, exp)))
-	m.Scale = mantissa
 }

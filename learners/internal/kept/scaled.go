@@ -22,6 +22,7 @@ type ScaledSet[T learner.Float] struct {
 	SupportSet[T]
 	Divisor     float64 // > 0
 	Norm2       float64 // |w|^2 as the rule has it; Put takes off what is removed
+	grown       float64 // see primal.Growth
 	Seen        int64   // examples presented
 	UpdateCount int64
 	Gone        float64 // what the last Put removed had in w, label included; 0: nothing
@@ -114,7 +115,7 @@ func (s *ScaledSet[T]) Stretch(c float64) {
 		for j, v := range s.Coef {
 			s.Alpha[j], s.Coef[j] = 0, math.Copysign(0, v) // the label stays that of the hash
 		}
-		s.Divisor, s.lost = 1, 0
+		s.Divisor, s.lost, s.grown = 1, 0, 0
 		return
 	}
 	if s.Divisor > 0x1p-32 && s.Divisor < 0x1p32 {
@@ -125,6 +126,28 @@ func (s *ScaledSet[T]) Stretch(c float64) {
 	vecmath.Scal(s.Alpha, math.Ldexp(1, -e))
 	vecmath.Scal(s.Coef, math.Ldexp(1, -e))
 	s.Divisor = m
+}
+
+// mostGrown is where Norm2 is made anew because its error has grown. All its terms are those of
+// float64, and the kernel values of examples are rounded once: some thousand updates and this leave
+// 2^-26 of it. It takes the kernel rows of all examples, so it is as rare as that allows.
+const mostGrown = 1 << 16
+
+// Carry sets Norm2 after an update, of which kept times that is of the weights before. Call it
+// before Put, and Measure after that.
+func (s *ScaledSet[T]) Carry(next, kept float64) {
+	s.Norm2, s.grown = next, primal.Growth(s.grown, kept)
+	s.lost = float64(s.lost * kept)
+}
+
+// Measure makes Norm2 anew where its error has grown, and reports whether it did. ridge is as in
+// Put.
+func (s *ScaledSet[T]) Measure(ridge float64) bool {
+	if s.grown <= mostGrown {
+		return false
+	}
+	s.sumAnew(ridge)
+	return true
 }
 
 // Put adds a y phi(x), x the example in hand, whose place is p. What is in its place goes, and
@@ -208,7 +231,12 @@ func (s *ScaledSet[T]) renew(ridge float64) {
 	if s.Norm2 > 0 && s.lost <= float64(max(mostLost, len(s.Alpha))) {
 		return
 	}
-	s.Norm2, s.lost = 0, 0
+	s.sumAnew(ridge)
+}
+
+// sumAnew makes Norm2 anew from the kept examples.
+func (s *ScaledSet[T]) sumAnew(ridge float64) {
+	s.Norm2, s.lost, s.grown = 0, 0, 0
 	for j, c := range s.Coef {
 		if c != 0 {
 			own := float64(ridge * s.Inverse(j))
@@ -279,6 +307,7 @@ func (s *ScaledSet[T]) Fields(c *learner.Codec) (slots int, norm2 float64) {
 	lost := c.Scalar("lost", &s.lost)
 	c.Want(lost >= 0, "scalar %q is %v, want a number >= 0", "lost", lost)
 	k := s.SupportSet.Fields(c, s.limit, false, seen)
+	grown := primal.GrowthField(c, &s.grown)
 	prices := PriceField(c, s.Price, len(k.Alpha))
 	if !c.Keeping() {
 		return len(k.Alpha), norm2
@@ -289,6 +318,7 @@ func (s *ScaledSet[T]) Fields(c *learner.Codec) (slots int, norm2 float64) {
 		n.Restore(k, false)
 		n.measure()
 		n.Seen, n.UpdateCount, n.Divisor, n.Norm2, n.lost = seen, updates, divisor, norm2, lost
+		n.grown = grown
 		n.Price = slices.Clone(prices)
 		*s = n
 	})

@@ -21,6 +21,7 @@ type ScaledLinear[T learner.Float] struct {
 	Scale            float64 // > 0
 	// |scale * w|^2, carried along by the rule; extended coordinates included
 	Norm2 float64
+	Grown float64   // see [primal.Growth]
 	Ext   *extended // while Fit runs with a soft margin; else nil
 }
 
@@ -54,11 +55,6 @@ func (e *extended) scaleAndAdd(c float64, k int, a float64) {
 	}
 	e.alpha[k] += a / e.Scale
 }
-
-// refold is the number of updates after which the factor is folded into the weights and Norm2 is
-// taken from them, so that the rounding errors of neither add up: of 1024 updates, some 2^-43 in
-// float64. A fold is O(features), which so many updates of O(non-zeros) share.
-const refold = 1024
 
 // ScoreExample returns f(x) of example i.
 func (l *ScaledLinear[T]) ScoreExample(b *engine.Block[T], i int) float64 {
@@ -94,7 +90,7 @@ func (l *ScaledLinear[T]) Representable(c, a float64) bool {
 	return v-v == 0
 }
 
-// ScaleAndAdd sets w to c w + a y x_i, c >= 0. The rule then sets Norm2 and calls CountUpdate.
+// ScaleAndAdd sets w to c w + a y x_i, c >= 0. The rule then calls CountUpdate.
 func (l *ScaledLinear[T]) ScaleAndAdd(c float64, b *engine.Block[T], i int, a float64) {
 	l.Scale *= c
 	if l.Scale == 0 { // c is 0, or the product underflows: what was learned is beyond T
@@ -107,11 +103,16 @@ func (l *ScaledLinear[T]) ScaleAndAdd(c float64, b *engine.Block[T], i int, a fl
 	}
 }
 
-// CountUpdate counts an update, and folds the factor in where it has come far from 1: within 2^32
-// either way the stored weights stay far within the range of T.
-func (l *ScaledLinear[T]) CountUpdate() {
+// CountUpdate counts an update after which |w|^2 is next, and was that times kept, of the weights
+// that it left. It folds the factor into the weights and measures Norm2 every
+// [primal.MeasureEvery] updates, where the error of Norm2 has grown, and where the factor has come
+// far from 1: within 2^32 either way the stored weights stay far within the range of T. A fold is
+// O(features), which so many updates of O(non-zeros) share.
+func (l *ScaledLinear[T]) CountUpdate(next, kept float64) {
 	l.UpdateCount++
-	if l.UpdateCount%refold != 0 && l.Scale > 0x1p-32 && l.Scale < 0x1p32 {
+	l.Norm2, l.Grown = next, primal.Growth(l.Grown, kept)
+	if l.UpdateCount%primal.MeasureEvery != 0 && l.Grown <= primal.MostGrowth &&
+		l.Scale > 0x1p-32 && l.Scale < 0x1p32 {
 		return
 	}
 	l.fold()
@@ -123,7 +124,7 @@ func (l *ScaledLinear[T]) CountUpdate() {
 // fold makes the factor 1 and takes Norm2 from the weights alone, without extended coordinates.
 func (l *ScaledLinear[T]) fold() {
 	vecmath.Scal(l.W, T(l.Scale))
-	l.Scale, l.Norm2 = 1, engine.SumSqOrdered(l.W)
+	l.Scale, l.Norm2, l.Grown = 1, engine.SumSqOrdered(l.W), 0
 }
 
 // FitByPasses is Fitter.Fit of a learner called name, which learns one example by learn and would
@@ -144,9 +145,6 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 		return learner.FitResult{}, err
 	}
 	if err := CheckOptions(name, &o, true, goal != nil); err != nil {
-		return learner.FitResult{}, err
-	}
-	if err := primal.CheckLengths(name, b, unsafe.Sizeof(T(0))); err != nil {
 		return learner.FitResult{}, err
 	}
 	switch {
@@ -231,6 +229,9 @@ func (l *ScaledLinear[T]) foldSlacks(delta float64) {
 			"slack_scale": l.Ext.Scale} {
 			l.Cut.Scalars[k] = v
 		}
+		if l.Grown > 0 {
+			l.Cut.Scalars["grown"] = l.Grown
+		}
 		keepIn(l.Cut, "slacks", l.Ext.alpha)
 		l.Cut.Tensors = append(l.Cut.Tensors, learner.Tensor{Name: "w", Shape: []int{len(w)},
 			Data: w})
@@ -243,7 +244,7 @@ func (l *ScaledLinear[T]) unfold(cut *learner.State) {
 	for j, v := range floats(cut, "w") {
 		l.W[j] = T(v)
 	}
-	l.Scale, l.Norm2 = cut.Scalars["scale"], cut.Scalars["norm2"]
+	l.Scale, l.Norm2, l.Grown = cut.Scalars["scale"], cut.Scalars["norm2"], cut.Scalars["grown"]
 	copy(l.Ext.alpha, floats(cut, "slacks"))
 	l.Ext.Scale = cut.Scalars["slack_scale"]
 }
@@ -261,6 +262,7 @@ func checkSlackFields(c *learner.Codec, n uint64) {
 		}
 		c.Want(ok, "where a run was cut: scalar %q is %v", k, v)
 	}
+	primal.GrowthField(c, nil)
 	slacks := learner.View[float64](c, "slacks", nil)
 	c.Want(uint64(len(slacks)) == n, "where a run was cut: tensor %q has %d elements for %d "+
 		"examples", "slacks", len(slacks), n)
@@ -308,7 +310,7 @@ func (l *ScaledLinear[T]) Weights() []float64 { return primal.Scaled(l.W, l.Scal
 // Bytes returns the memory of the weights.
 func (l *ScaledLinear[T]) Bytes() int64 { return primal.BytesOf(l.W) + int64(unsafe.Sizeof(*l)) }
 
-// State returns the tensor w with the scalars scale and norm2, and the number of updates.
+// State returns the tensor w with the scalars scale, norm2 and grown, and the number of updates.
 func (l *ScaledLinear[T]) State() learner.State { return learner.StateOf(l.Fields) }
 
 // Fields walks what State says, and where a Fit was cut.
@@ -317,6 +319,7 @@ func (l *ScaledLinear[T]) Fields(c *learner.Codec) {
 	scale, norm2 := c.Scalar("scale", &l.Scale), c.Scalar("norm2", &l.Norm2)
 	c.Want(scale > 0, "scalar %q is %v, want a number > 0", "scale", scale)
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
+	primal.GrowthField(c, &l.Grown)
 	c.Part(learner.CutPrefix, &l.Cut, CheckPassCut)
 }
 

@@ -36,7 +36,7 @@ func CheckWeighted[T learner.Float](name string, b *engine.Block[T], out int) er
 	if err := b.Check(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return nil
+	return CheckLengths(name, b)
 }
 
 // CheckRows is CheckBlock for Score: the labels don't matter and need not be there.
@@ -58,7 +58,7 @@ func CheckClasses[T learner.Float](name string, b *engine.Block[T], out int) err
 	if err := b.CheckClasses(math.MaxInt32); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return nil
+	return CheckLengths(name, b)
 }
 
 // CheckOutputs is CheckRows for so many results an example.
