@@ -22,8 +22,8 @@ const (
 //
 // Deviation: delta and lambda are in units of s_t, so that false alarms are as rare for 40 % errors
 // as for 1 %. Losses are from 0 to 1, and s_t^2 is x (1 - x) for x = (1 + sum of losses)/(t + 2):
-// the variance of errors, and a bound on that of other losses. It tests after every 32 losses. Cost:
-// a few nanoseconds a loss, 56 bytes.
+// the variance of errors, and a bound on that of other losses. It tests after every 32 losses.
+// Cost: a few nanoseconds a loss, 56 bytes.
 type PageHinkley struct {
 	delta, lambda float64
 	n             int64

@@ -236,8 +236,8 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	return nil
 }
 
-// crammaNext returns |u + step x|^2 of (6), of a u of squared length norm2 with u.x = f, where |x|^2
-// is X, and whether it is more than rounding errors: sine2 is that of margin.ParallelSine2.
+// crammaNext returns |u + step x|^2 of (6), of a u of squared length norm2 with u.x = f, where
+// |x|^2 is X, and whether it is more than rounding errors: sine2 is that of margin.ParallelSine2.
 func crammaNext(norm2, step, f, X, sine2 float64) (next float64, ok bool) {
 	next = norm2 + float64(step*(float64(2*f)+float64(step*X)))
 	return next, X > 0 && next > float64(sine2*max(norm2, float64(float64(step*step)*X)))

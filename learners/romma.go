@@ -186,8 +186,8 @@ func (r *ROMMA[T]) learn(b *engine.Block[T], i int) learner.Round {
 // weights before.
 type rommaUpdate struct{ c, d, next, kept float64 }
 
-// rommaStep returns the update of (3), or of (4): c = 0. sine2 is that of margin.ParallelSine2, most
-// of primal.MostSquare.
+// rommaStep returns the update of (3), or of (4): c = 0. sine2 is that of margin.ParallelSine2,
+// most of primal.MostSquare.
 func rommaStep(m, X, W, sine2, most float64) rommaUpdate {
 	XW := float64(X * W)
 	if D := XW - float64(m*m); XW > m && D > float64(sine2*XW) { // (3)

@@ -298,8 +298,8 @@ func (t *csvTable) header(known []string) float64 {
 	return sum
 }
 
-// columnRange reports whether the numbers among the fields of the first row are 0, 1, 2, ... or 1, 2,
-// 3, ..., as programs name columns that have no names, and the first of them.
+// columnRange reports whether the numbers among the fields of the first row are 0, 1, 2, ... or 1,
+// 2, 3, ..., as programs name columns that have no names, and the first of them.
 func columnRange(first []cell, kinds []fieldKind) (from int, ranged bool) {
 	numbers := 0
 	for i, f := range first {

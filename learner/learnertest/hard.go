@@ -94,8 +94,8 @@ func blockOf[T learner.Float](h *hardRows, dense bool) *engine.Block[T] {
 }
 
 // hard: whatever the examples, a learner has finite scores and a State that a new one takes, says
-// that an example is too long, or has diverged, so that its State is refused; and where no roundings
-// add up, sparse and dense examples teach it the same.
+// that an example is too long, or has diverged, so that its State is refused; and where no
+// roundings add up, sparse and dense examples teach it the same.
 func (s *suite[T]) hard(t *testing.T) {
 	for _, h := range hardCases() {
 		t.Run(h.name, func(t *testing.T) {
@@ -107,8 +107,8 @@ func (s *suite[T]) hard(t *testing.T) {
 				}
 				l := s.fresh(t, nil)
 				if !learnsOrSays(t, l, b) || FiniteState(l.State()) != nil {
-					if err := s.fresh(t, nil).CheckState(l.State()); FiniteState(l.State()) != nil &&
-						err == nil {
+					err := s.fresh(t, nil).CheckState(l.State())
+					if FiniteState(l.State()) != nil && err == nil {
 						t.Fatal("a State that is not finite is taken")
 					}
 					return

@@ -85,10 +85,10 @@ func (r *Scaled[T]) Stretch(i int, c, a float64) (coef T, ok bool) {
 	return coef, true
 }
 
-// MemberFields walks the members as a part of the ensemble's State: scale, norm2,
-// member_updates and, unless all are 0, grown, one a member. weights are the stored ones, [feature][member]. A factor of 0 is
-// that of a member without weights, which only some rules have (mayBeNew). next sets what follows
-// from the rest.
+// MemberFields walks the members as a part of the ensemble's State: scale, norm2, member_updates
+// and, unless all are 0, grown, one a member. weights are the stored ones, [feature][member]. A
+// factor of 0 is that of a member without weights, which only some rules have (mayBeNew). next sets
+// what follows from the rest.
 func (r *Scaled[T]) MemberFields(c *learner.Codec, weights []T, mayBeNew bool,
 	next func(m *ScaledMember)) {
 	n := len(r.Members)

@@ -22,8 +22,9 @@ func MostSquare[T learner.Float]() float64 {
 
 // CheckLengths refuses a block with an example that is longer than a learner called name, of
 // numbers of T, can take: the one rule of all learners, by way of [CheckWeighted] and
-// [CheckClasses], so that none loses its numbers by such an example or makes nothing of it. Cost: a sum over the block's values, which bounds all
-// lengths at once; only where that is too large is each example measured.
+// [CheckClasses], so that none loses its numbers by such an example or makes nothing of it. Cost: a
+// sum over the block's values, which bounds all lengths at once; only where that is too large is
+// each example measured.
 func CheckLengths[T learner.Float](name string, b *engine.Block[T]) error {
 	n, limit := b.Len(), MostSquare[T]()
 	if n == 0 || float64(vecmath.SumSq(valuesOf(b))) <= limit {
@@ -80,8 +81,8 @@ func GrowthField(c *learner.Codec, v *float64) (g float64) {
 	return g
 }
 
-// MostGrowth is the growth of errors at which squared lengths are measured. Between measurements, at
-// most [MeasureEvery] updates apart, an update adds a few units in the last place of T: what they
+// MostGrowth is the growth of errors at which squared lengths are measured. Between measurements,
+// at most [MeasureEvery] updates apart, an update adds a few units in the last place of T: what they
 // come to is below 2^14 of those, and far less where roundings are of either sign.
 const MostGrowth = 16
 
