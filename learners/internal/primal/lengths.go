@@ -82,8 +82,8 @@ func GrowthField(c *learner.Codec, v *float64) (g float64) {
 }
 
 // MostGrowth is the growth of errors at which squared lengths are measured. Between measurements,
-// at most [MeasureEvery] updates apart, an update adds a few units in the last place of T: what they
-// come to is below 2^14 of those, and far less where roundings are of either sign.
+// at most [MeasureEvery] updates apart, an update adds a few units in the last place of T: what
+// they come to is below 2^14 of those, and far less where roundings are of either sign.
 const MostGrowth = 16
 
 // MeasureEvery is the number of updates after which a squared length is measured in any case.
