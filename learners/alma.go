@@ -512,7 +512,7 @@ func (a *ALMA[T]) fieldsP(c *learner.Codec) {
 			_, term := a.powers(t)
 			terms += term
 		}
-		a.sum.Fields(c, "sum", terms, primal.HalfUlp)
+		a.sum.Fields(c, "sum", terms, len(theta), primal.HalfUlp)
 	}
 	if c.Reading() {
 		of := float64(factor * pNorm(theta, a.cfg.P))

@@ -1019,6 +1019,7 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 	if !c.Reading() {
 		return
 	}
+	c.Want(kept == keptPos|keptNeg || maxAbs(u) == 0, "tensor %q is not 0, of one label", "u")
 	point, norm2 := dualPoint{v: u}, 0.0
 	if l.p > 2 {
 		point.r = make([]float64, dim)

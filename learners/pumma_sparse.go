@@ -600,7 +600,8 @@ func (l *PUMMA[T]) sparseFields(c *learner.Codec, kept uint64, m2 float64) {
 			terms += float64(want * v)
 		}
 	}
-	l.sum.Fields(c, "sum", terms, pummaShare)
+	l.sum.Fields(c, "sum", terms, len(t), pummaShare)
+	c.Want(kept == keptPos|keptNeg || maxAbs(t) == 0, "tensor %q is not 0, of one label", "t")
 	if kept == keptPos|keptNeg {
 		norm2 := float64(float64(scale*scale)*l.to.square.Of(terms)) + float64(m2*l.invC)
 		c.Want(norm2 > 0 && norm2 <= math.MaxFloat64, "tensor %q has length %v", "t",

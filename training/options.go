@@ -151,8 +151,8 @@ type Options struct {
 	DriftRecent int `json:"drift_recent,omitempty" toml:"drift_recent,omitempty"`
 
 	// Rho above 0 is the value, in units of the features, of a feature that is appended to each
-	// example. Its weight is the bias of learners of hyperplanes through the origin. It excludes
-	// Bias. Default 0; 0 to the largest float32.
+	// example. Its weight is the bias of learners of hyperplanes through the origin. It excludes a
+	// Bias of "append". Default 0; 0 to the largest float32.
 	Rho float64 `json:"rho,omitempty" toml:"rho,omitempty"`
 
 	// Model is the file to which the model is written; "" is none. Default ""; any name.
@@ -533,7 +533,7 @@ func (o *Options) validData() error {
 	case o.Rho != 0 && !(o.Rho > 0 && o.Rho <= math.MaxFloat32):
 		return badOption("It is the value of a feature, as 1.", "{rho} %v: not a positive number",
 			o.Rho)
-	case o.Rho != 0 && o.Bias != "" && o.Bias != "auto":
+	case o.Rho != 0 && o.Bias == "append":
 		return badOption("Leave one of them out: {rho} 1 is {bias} append.",
 			"{rho} and {bias} exclude each other")
 	case o.AnyFormat && o.From == "" && len(o.Test) == 0:

@@ -105,6 +105,8 @@ func TestValidate(t *testing.T) {
 		{training.Options{Learner: "pa", Files: files, Rho: 1}, []string{"rho"}},
 		{training.Options{Learner: "romma", Files: files, Rho: 1,
 			Data: training.Data{Bias: "append"}}, []string{"rho", "bias"}},
+		{training.Options{Learner: "romma", Files: files, Rho: 1, UntilConverged: true,
+			Proba: true, Data: training.Data{Bias: "none"}}, []string{"proba"}}, // not the two
 		{training.Options{Learner: "pa", Files: files, Proba: true}, []string{"proba"}},
 		{training.Options{Learner: "pa", Files: files, CheckpointEvery: "9"},
 			[]string{"checkpoint_every"}},

@@ -85,11 +85,12 @@ const HalfUlp = 0x1p-53
 func (s *Sum) Good(total, share float64) bool { return s.Off <= float64(share*total) }
 
 // Fields walks the sum's parts of a state, whose scalars' names begin with name. It wants the sum
-// to be near that of its terms, of, and good to that share.
-func (s *Sum) Fields(c *learner.Codec, name string, of, share float64) {
+// to be good to that share, and off from that of its n terms, of, by no more than it says and what
+// adding those one after another rounds.
+func (s *Sum) Fields(c *learner.Codec, name string, of float64, n int, share float64) {
 	hi, lo := c.Scalar(name, &s.Hi), c.Scalar(name+"_low", &s.Lo)
 	off := c.Scalar(name+"_off", &s.Off)
-	near := of-of == 0 && math.Abs(hi-of) <= float64(0x1p-20*of)
+	near := of-of == 0 && math.Abs(hi-of) <= off+float64(float64(float64(n+64)*0x1p-52)*of)
 	c.Want(near && math.Abs(lo) <= float64(0x1p-52*hi),
 		"scalar %q is %v and %v, but the terms add up to %v", name, hi, lo, of)
 	c.Want(off >= 0 && off <= float64(share*hi), "scalar %q is %v", name+"_off", off)
