@@ -332,24 +332,21 @@ func (v *VVM[T]) mergeClosest() bool {
 	if g := gauss.SiteAddition(p.Scratch, 0); p.Inexact(&g) {
 		p.DeriveAll()
 	}
-	var found gauss.TwoPoints
+	best := closePair{i: -1}
 	for _, c := range v.close {
 		if t, ok := p.TryMerge(c.i, c.j, v.kl); ok && -t.Gain < least {
-			found, least = t, -t.Gain
+			best, least = c, -t.Gain
 		}
 	}
-	if found.J == 0 { // none
+	if best.i < 0 {
 		return false
 	}
-	if p.Shrunk > 1 && p.Inexact(&found.Growth) {
+	t, ok := p.TryMerge(best.i, best.j, v.kl)
+	if ok && p.Shrunk > 1 && p.Inexact(&t.Growth) {
 		p.DeriveAll()
-		t, ok := p.TryMerge(found.I, found.J, v.kl)
-		if !ok {
-			return false
-		}
-		found = t
+		t, ok = p.TryMerge(best.i, best.j, v.kl)
 	}
-	return p.Merge(&found)
+	return ok && p.Merge(&t)
 }
 
 // mean is f, the score of the mean of w.

@@ -130,15 +130,15 @@ func arcsin(x float64) float64 {
 	return 4 * float64(x*sum)
 }
 
-// The least 1 - r^2 of twoStep, of which rounding errors are some 2^-52, so that 12 good bits are
-// left; and the least mass, a sum of terms of up to 1 with errors of some 1e-15, of which 7 good
-// digits are.
+// leastApart is the least 1 - r^2 of twoStep, of which rounding errors are some 2^-52, so that 12
+// good bits are left: points closer than that count as parallel. leastMass is the least mass, a sum
+// of terms of up to 1 with errors of some 1e-15, of which 7 good digits are.
 const leastApart, leastMass = 0x1p-40, 1e-8
 
 // twoStep returns the mass of N(u; mu, S) f(u_1) f(u_2) for the step factor f, and the first and
 // second derivatives of its logarithm in mu: the mean of the product is mu + S gamma, its
-// covariance S + S H S. ok is false where they have no digits: for |correlation| within 2^-40 of 1,
-// or Z < 1e-8.
+// covariance S + S H S. ok is false where they have no digits, for Z < 1e-8, and for opposite
+// points.
 //
 // Reference: section 3.3 of the VVM paper; o = 1 - 2 eps, P = Phi2(z1, z2; r):
 //
@@ -147,14 +147,32 @@ const leastApart, leastMass = 0x1p-40, 1e-8
 //	(3) gamma_i = D_i/(Z s_i)
 //	(4) H11     = [(-z1 D1 - o^2 r b)/Z - (D1/Z)^2]/s1^2,   b = phi2(z1, z2; r),
 //	    H12     = [o^2 b/Z - D1 D2/Z^2]/(s1 s2)
+//	(5) f(u_1) f(u_2) = (eps^2 + (1-eps)^2) f'(u) for parallel points, where f' is the step factor
+//	    of the rate eps^2/(eps^2 + (1-eps)^2), and u_1/s1 = u_2/s2 = u
+//
+// Points whose 1 - r^2 has no digits are parallel, (5), if z1 and z2 are equal to 2^-20, too. Else
+// they are two steps at two places of one line, and 2^-40 stands for their 1 - r^2. Either is off
+// by some 2^-20 of the mass, and (5) for equal points by nothing.
 func twoStep(mu Pair, S Sym2, eps float64) (Z float64, gamma Pair, H Sym2, ok bool) {
-	det := S.det()
-	if !(S.AA > 0 && S.BB > 0 && det > leastApart*float64(S.AA*S.BB)) {
+	if !(S.AA > 0 && S.BB > 0) {
 		return 0, Pair{}, Sym2{}, false
 	}
 	s1, s2 := math.Sqrt(S.AA), math.Sqrt(S.BB)
 	z1, z2, r := mu.A/s1, mu.B/s2, S.AB/float64(s1*s2)
-	q2 := det / float64(S.AA*S.BB) // 1 - r^2
+	q2 := S.det() / float64(S.AA*S.BB) // 1 - r^2
+	if !(q2 > leastApart) {
+		if r < 0 {
+			return 0, Pair{}, Sym2{}, false
+		}
+		if math.Abs(z1-z2) < 0x1p-20 { // (5)
+			right, wrong := float64((1-eps)*(1-eps)), float64(eps*eps)
+			f := NewStepFactor(0.5*(z1+z2), wrong/(right+wrong))
+			h, hd := 0.5*f.H, -0.25*float64(f.H*f.D)
+			return float64((right + wrong) * f.mass), Pair{h / s1, h / s2},
+				Sym2{hd / S.AA, hd / float64(s1*s2), hd / S.BB}, f.mass >= leastMass
+		}
+		q2 = leastApart
+	}
 	q := math.Sqrt(q2)
 	r = max(-1, min(1, r))
 	o := 1 - 2*eps

@@ -81,7 +81,32 @@ func TestTwoStep(t *testing.T) {
 		}
 	}
 	t.Logf("off by %.2g at most", worst)
-	if _, _, _, ok := twoStep(Pair{1, 1}, Sym2{1, 1, 1}, 0); ok {
-		t.Error("equal points have moments")
+	if _, _, _, ok := twoStep(Pair{1, -1}, Sym2{1, -1, 1}, 0); ok {
+		t.Error("opposite points have moments")
+	}
+}
+
+// TestTwoStepParallel: where 1 - r^2 runs out of digits the moments go on without a jump, for equal
+// places and for two on one line.
+func TestTwoStepParallel(t *testing.T) {
+	for _, eps := range []float64{0, 0.05, 0.2} {
+		for _, between := range []float64{0, 1e-7, 1e-5, 0.3} {
+			var last [3]float64
+			for i, apart := range []float64{0x1p-39, 0x1p-41, 0} { // 1 - r^2
+				S := Sym2{4, 2 * math.Sqrt(1-apart), 1}
+				Z, gamma, H, ok := twoStep(Pair{0.6, 0.3 + between}, S, eps)
+				if !ok {
+					t.Fatalf("eps %v, %v between, %v apart: no moments", eps, between, apart)
+				}
+				now := [3]float64{Z, S.Mul(gamma).A, S.sandwich(H).AA}
+				for j, v := range now { // some 2^-20 of the mass lies between the two
+					if i > 0 && math.Abs(v-last[j]) > 0x1p-17 {
+						t.Errorf("eps %v, %v between, %v apart: number %d is %v, before %v", eps,
+							between, apart, j, v, last[j])
+					}
+				}
+				last = now
+			}
+		}
 	}
 }

@@ -18,27 +18,40 @@ type TwoPoints struct {
 	grown float64
 }
 
+// middle returns the block i, j of a covariance of scores as that of their mean and difference: s =
+// (u_i + u_j)/2 and d = u_i - u_j, in which points that are all but parallel cancel nothing later.
+func (p *Posterior) middle(m []float64, i, j int) Sym2 {
+	ii, ij, jj := m[i*p.Width+i], m[i*p.Width+j], m[j*p.Width+j]
+	return Sym2{0.25 * (ii + 2*ij + jj), 0.5 * (ii - jj), ii - 2*ij + jj}
+}
+
 // TryMerge works out (5): points 1 and 2 become b = (x_1 + x_2)/2 and a Gaussian g(u_1, u_2) such
-// that f(b) g has the moments that f_1 f_2 has in q without their sites. kl holds the points'
-// scores (13). ok is false if there is none, or none that keeps r proper.
+// that f(b) g has the moments that f_1 f_2 has in q without their sites. All pairs are those of the
+// mean s and the difference d of u_1 and u_2, that is of the points b and e = x_1 - x_2; b's score
+// is s. kl holds the points' scores (13). ok is false if there is none, or none that keeps r
+// proper. Growth is good until the next call.
 func (p *Posterior) TryMerge(i, j int, kl []float64) (t TwoPoints, ok bool) {
-	at := func(m []float64) Sym2 { return Sym2{m[i*p.Width+i], m[i*p.Width+j], m[j*p.Width+j]} }
 	// The cavity of the pair: (S^-1 - T)^-1, mu - Sc (nu - T mu).
-	Sc, ok := InverseOfSum(at(p.S), Sym2{-p.Tau[i], 0, -p.Tau[j]})
+	T := Sym2{p.Tau[i] + p.Tau[j], 0.5 * (p.Tau[i] - p.Tau[j]), 0.25 * (p.Tau[i] + p.Tau[j])}
+	mu := Pair{0.5 * (p.mu[i] + p.mu[j]), p.mu[i] - p.mu[j]}
+	Sc, ok := InverseOfSum(p.middle(p.S, i, j), Sym2{-T.AA, -T.AB, -T.BB})
 	if !ok {
 		return t, false
 	}
-	d := Sc.Mul(Pair{math.FMA(-p.Tau[i], p.mu[i], p.Nu[i]), math.FMA(-p.Tau[j], p.mu[j], p.Nu[j])})
-	muc := Pair{p.mu[i] - d.A, p.mu[j] - d.B}
-	_, gamma, H, ok := twoStep(muc, Sc, p.Eps)
+	d := T.Mul(mu)
+	d = Sc.Mul(Pair{p.Nu[i] + p.Nu[j] - d.A, 0.5*(p.Nu[i]-p.Nu[j]) - d.B})
+	muc := Pair{mu.A - d.A, mu.B - d.B}
+	_, gamma, H, ok := twoStep(Pair{muc.A + 0.5*muc.B, muc.A - 0.5*muc.B}, Sym2{
+		Sc.AA + Sc.AB + 0.25*Sc.BB, Sc.AA - 0.25*Sc.BB, Sc.AA - Sc.AB + 0.25*Sc.BB}, p.Eps)
 	if !ok {
 		return t, false
 	}
+	gamma = Pair{gamma.A + gamma.B, 0.5 * (gamma.A - gamma.B)}
+	H = Sym2{H.AA + 2*H.AB + H.BB, 0.5 * (H.AA - H.BB), 0.25 * (H.AA - 2*H.AB + H.BB)}
 	d, c := Sc.Mul(gamma), Sc.sandwich(H)
-	mun, Sn := Pair{muc.A + d.A, muc.B + d.B}, Sym2{Sc.AA + c.AA, Sc.AB + c.AB, Sc.BB + c.BB}
+	mun, vNew := Pair{muc.A + d.A, muc.B + d.B}, Sc.AA+c.AA
 	// (26), (27): the cavity of b on which one step has these moments.
-	mNew, vNew := 0.5*(mun.A+mun.B), 0.25*(Sn.AA+2*Sn.AB+Sn.BB)
-	f, mh, vh, ok := inverseADF(mNew, vNew, p.Eps)
+	f, mh, vh, ok := inverseADF(mun.A, vNew, p.Eps)
 	if !ok || mh-mh != 0 {
 		return t, false
 	}
@@ -50,25 +63,29 @@ func (p *Posterior) TryMerge(i, j int, kl []float64) (t TwoPoints, ok bool) {
 	if !ok {
 		return t, false
 	}
-	K := Sym2{-K0.AA - 0.25*t.tau, -K0.AB - 0.25*t.tau, -K0.BB - 0.25*t.tau}
+	K := Sym2{-K0.AA - t.tau, -K0.AB, -K0.BB}
 	k := Sym2{-K0.AA, -K0.AB, -K0.BB}.Mul(mun)
-	k = Pair{k.A + gamma.A - 0.5*t.nu, k.B + gamma.B - 0.5*t.nu}
+	k = Pair{k.A + gamma.A - t.nu, k.B + gamma.B}
 	// K2 = K (I + G2 K)^-1, k1 = (I + K G2)^-1 (k - K a2) = (I - K2 G2) (k - K a2)
-	G2 := at(p.G)
+	G2 := p.middle(p.G, i, j)
 	t.K2, ok = InverseOfSum(K, G2)
 	if !ok {
 		return t, false
 	}
 	t.grown = cancelledIn(K, G2)
-	n1, n2 := vecmath.SumSq(p.X[i]), vecmath.SumSq(p.X[j])
+	b, e := p.Scratch, p.y
+	for l, x := range p.X[i] {
+		b[l], e[l] = 0.5*(x+p.X[j][l]), x-p.X[j][l]
+	}
+	n1, n2 := vecmath.SumSq(b), vecmath.SumSq(e)
 	trace := float64(max(0, K.AA)*n1) + float64(max(0, K.BB)*n2)
 	trace += float64(2 * math.Abs(K.AB) * math.Sqrt(float64(n1*n2)))
-	t.Growth = Addition{p.X[i], p.X[j], K, trace}
-	Ka := K.Mul(Pair{p.a[i], p.a[j]})
-	e := Pair{k.A - Ka.A, k.B - Ka.B}
-	ge := G2.Mul(e)
-	ke := t.K2.Mul(ge)
-	t.k1 = Pair{e.A - ke.A, e.B - ke.B}
+	t.Growth = Addition{b, e, K, trace}
+	Ka := K.Mul(Pair{0.5 * (p.a[i] + p.a[j]), p.a[i] - p.a[j]})
+	k = Pair{k.A - Ka.A, k.B - Ka.B}
+	gk := G2.Mul(k)
+	kk := t.K2.Mul(gk)
+	t.k1 = Pair{k.A - kk.A, k.B - kk.B}
 	for _, v := range [...]float64{t.Gain, t.tau, t.nu, t.K2.AA, t.K2.AB, t.K2.BB, t.k1.A, t.k1.B,
 		trace} {
 		if v-v != 0 {
@@ -104,7 +121,8 @@ func cancelledIn(A, B Sym2) float64 {
 	return terms / (1 + aa + ab + bb + float64(A.det()*B.det()))
 }
 
-// Merge does what TryMerge worked out, if the covariance allows it:
+// Merge does what the last call of TryMerge worked out, if the covariance allows it, with the rows
+// 1 and 2 of W and G those of b and e:
 //
 //	mr += W2^T k1,   Vr -= W2^T K2 W2,
 //	W -= G[:,12] K2 W2,   G -= G[:,12] K2 G[:,12]^T,   a += G[:,12] k1
@@ -119,22 +137,24 @@ func (p *Posterior) Merge(t *TwoPoints) bool {
 		return false
 	}
 	i, j, k, w := t.I, t.J, p.K, p.Width
-	gi, gj := p.row, p.coef
-	copy(gi, p.G[i*w:][:w])
-	copy(gj, p.G[j*w:][:w])
-	wi, wj := p.Scratch, p.y
-	copy(wi, p.W[i])
-	copy(wj, p.W[j])
-	for l := range k {
-		u := t.K2.Mul(Pair{gi[l], gj[l]})
-		vecmath.Axpy(p.W[l], -u.A, wi)
-		vecmath.Axpy(p.W[l], -u.B, wj)
-		vecmath.Axpy(p.G[l*w:][:k], -u.A, gi)
-		vecmath.Axpy(p.G[l*w:][:k], -u.B, gj)
-		p.a[l] = math.FMA(gi[l], t.k1.A, math.FMA(gj[l], t.k1.B, p.a[l]))
+	gb, ge := p.row, p.coef
+	for l, g := range p.G[i*w:][:w] {
+		gb[l], ge[l] = 0.5*(g+p.G[j*w+l]), g-p.G[j*w+l]
 	}
-	vecmath.Axpy(p.ResidualMean, t.k1.A, wi)
-	vecmath.Axpy(p.ResidualMean, t.k1.B, wj)
+	wb, we := p.Scratch, p.y
+	for l, v := range p.W[i] {
+		wb[l], we[l] = 0.5*(v+p.W[j][l]), v-p.W[j][l]
+	}
+	for l := range k {
+		u := t.K2.Mul(Pair{gb[l], ge[l]})
+		vecmath.Axpy(p.W[l], -u.A, wb)
+		vecmath.Axpy(p.W[l], -u.B, we)
+		vecmath.Axpy(p.G[l*w:][:k], -u.A, gb[:k])
+		vecmath.Axpy(p.G[l*w:][:k], -u.B, ge[:k])
+		p.a[l] = math.FMA(gb[l], t.k1.A, math.FMA(ge[l], t.k1.B, p.a[l]))
+	}
+	vecmath.Axpy(p.ResidualMean, t.k1.A, wb)
+	vecmath.Axpy(p.ResidualMean, t.k1.B, we)
 	// K2 = l1 e1 e1^T + l2 e2 e2^T by a Jacobi rotation
 	l1, l2, cs, sn := t.K2.AA, t.K2.BB, 1.0, 0.0
 	if t.K2.AB != 0 {
@@ -152,8 +172,8 @@ func (p *Posterior) Merge(t *TwoPoints) bool {
 		}
 		p.Flush() // which needs z
 		clear(p.z)
-		vecmath.Axpy(p.z, ci, wi)
-		vecmath.Axpy(p.z, cj, wj)
+		vecmath.Axpy(p.z, ci, wb)
+		vecmath.Axpy(p.z, cj, we)
 		p.rank1(-l, p.z)
 		first = !first
 	}
