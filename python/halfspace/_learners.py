@@ -1669,10 +1669,10 @@ class TBPClassifier(HalfspaceClassifier):
     ----------
     budget : int, default 100
         examples kept at most; 1 to 2^31-1
-    error_cache : str, default "all"
+    error_cache : str, default "random"
         examples on which errors are counted: all, sv (those kept), random
         ones, or flips (whose label flips most)
-    error_size : int, default 300
+    error_size : int, default 3000
         examples on which errors are counted; 1 to 2^31-1
     flips_most : bool, default False
         drops the example that changes its label most often, as the paper's
@@ -1737,8 +1737,8 @@ class TBPClassifier(HalfspaceClassifier):
     def __init__(
         self,
         budget=100,
-        error_cache="all",
-        error_size=300,
+        error_cache="random",
+        error_size=3000,
         flips_most=False,
         ties="oldest",
         candidates=0,

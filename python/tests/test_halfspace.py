@@ -89,7 +89,10 @@ def test_probabilities(data):
     for model in (adf, platt):
         p = model.predict_proba(X)
         assert np.allclose(p.sum(axis=1), 1) and log_loss(y, p) < 0.5
-        assert np.array_equal(model.classes_[p.argmax(axis=1)], model.predict(X))
+    best = adf.classes_[adf.predict_proba(X).argmax(axis=1)]
+    assert np.array_equal(best, adf.predict(X))
+    p, f = platt.predict_proba(X)[:, 1], platt.decision_function(X)
+    assert np.array_equal(np.argsort(p, kind="stable"), np.argsort(f, kind="stable"))
 
 
 def test_partial_fit_is_one_pass(data):
