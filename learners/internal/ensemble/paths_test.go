@@ -166,13 +166,14 @@ func whole[T learner.Float](r *rand.Rand) T {
 	return T(r.IntN(256))
 }
 
-// any are numbers of all magnitudes that T has, those that are not normal included.
+// anySize are numbers of all magnitudes that examples may have, those that are not normal included:
+// learners refuse examples whose squared length is above 2^126, of float64 2^1000.
 func anySize[T learner.Float](r *rand.Rand) T {
-	most := 127
+	least, most := -150, 59
 	if _, ok := any(T(0)).(float64); ok {
-		most = 1023
+		least, most = -1046, 490
 	}
-	return T(math.Ldexp(r.Float64()*2-1, r.IntN(2*most+24)-most-23))
+	return T(math.Ldexp(r.Float64()*2-1, r.IntN(most-least+1)+least))
 }
 
 // positive are the examples with the label +1, which move weights one way.
