@@ -248,7 +248,9 @@ func TestGetFails(t *testing.T) {
 			t.Parallel()
 			f, asked := server(t, "a.data", c.handle)
 			dir, o := t.TempDir(), quick
-			o.Stall = 50 * time.Millisecond
+			if name == "silent" { // elsewhere a busy machine may pause
+				o.Stall = 50 * time.Millisecond
+			}
 			_, err := Get(context.Background(), dir, f, o)
 			if !errors.Is(err, ErrDownload) || errors.Is(err, ErrContent) != c.content ||
 				!strings.Contains(err.Error(), c.want) {
