@@ -197,3 +197,29 @@ func TestUnconvergedAllocates(t *testing.T) {
 		}
 	}
 }
+
+// TestEPHalvesDamping: with many wrong labels sites swing at full steps, and come to rest at
+// smaller ones. On one of these 40 they do so at no step.
+func TestEPHalvesDamping(t *testing.T) {
+	t.Parallel()
+	points := PointsConfig{Noise: 0.2, Tolerance: 1e-6, Sweeps: 100, Damping: 1}
+	converged, longer := 0, 0 // longer than two runs of 100 sweeps take
+	for d := 2; d <= 5; d++ {
+		for seed := 1; seed <= 10; seed++ {
+			l := &EP[float64]{virtual(t, "ep", &EPConfig{points})}
+			r, err := l.Fit(t.Context(), noisyLabels(200, d, 0.2, seed), learner.FitOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Converged {
+				converged++
+				if r.Updates > 200 {
+					longer++
+				}
+			}
+		}
+	}
+	if converged < 39 || longer == 0 {
+		t.Errorf("%d of 40 converged, %d after more than 200 sweeps", converged, longer)
+	}
+}

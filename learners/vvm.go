@@ -55,13 +55,15 @@ func (*VVMConfig) Entry() learner.Entry {
 // Deviations: without label noise the largest cavity margin is evicted rather than the smallest KL,
 // which is the same point, as KL falls with the margin, but keeps its digits. Points whose eviction
 // or merging would break the covariance are left; see [gauss.Posterior], and Report. Where EP does
-// not converge, or moves the posterior further than one example can, all points are absorbed; see
-// propagate.
+// not converge, or moves the posterior further than one example can, it is tried again with less
+// damping, and then without the older points, which are absorbed; see
+// [gauss.Posterior.Propagate].
 //
 // Guarantee: every eviction and merge of an independent implementation with dense matrices:
 // TestGoldenVVM. B = 0 is ADF, and evicting the oldest window-EP: TestOneFamily. The covariance
 // stays positive definite and all is finite, whatever the units of features: TestPosteriorStands,
-// TestPosteriorUnits. No run is far behind ADF: TestPosteriorsBesideADF in bench.
+// TestPosteriorUnits. No run is far behind ADF: TestPosteriorsBesideADF in bench. With wrong labels
+// points bring the posterior nearer to the true one: TestPosteriorsBesideTruth.
 //
 // Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep.
 // Memory: d^2 + 2 B d + 2 B^2 float64; half of the d^2 are never touched.
@@ -92,7 +94,7 @@ type PointsConfig struct {
 	// Tolerance is the largest change of a site at which EP ends, in units of its point's standard
 	// deviation. Default 0.001, of ep 1e-06; above 0.
 	Tolerance float64 `json:"tolerance" flag:"tolerance"`
-	// Sweeps is the number of sweeps of EP over the points at most, then as many with half the
+	// Sweeps is the number of sweeps of EP over the points at most, before it goes on with a smaller
 	// damping. Default 20, of ep 100; 1 to 2^30.
 	Sweeps int `json:"sweeps" flag:"sweeps"`
 	// Damping is the share of a site's change that is made. Default 1; above 0 to 1.

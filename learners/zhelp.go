@@ -360,7 +360,7 @@ func (*PointsConfig) Help(field string) string {
 	case "Tolerance":
 		return "largest change of a site at which EP ends, in units of its point's standard deviation; above 0"
 	case "Sweeps":
-		return "sweeps of EP over the points at most, then as many with half the damping; 1 to 2^30"
+		return "sweeps of EP over the points at most, before it goes on with a smaller damping; 1 to 2^30"
 	case "Damping":
 		return "share of a site's change that is made; above 0 to 1"
 	case "NoiseAuto":
