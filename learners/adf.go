@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -46,6 +47,7 @@ func (*ADFConfig) Entry() learner.Entry {
 // Cost: O(non-zeros). Memory: two float64 a feature.
 type DiagonalADF[T learner.Float] struct {
 	eps     float64
+	probit2 float64              // variance of the noise of scores; 0: a step
 	noise   *gauss.NoiseEstimate // that eps follows; nil: none
 	m, v    []float64
 	updates int64
@@ -65,15 +67,19 @@ type ADFConfig struct {
 	//
 	// Noise is where the estimate begins, above 0 then and at most 0.45. Default false.
 	NoiseAuto bool `json:"noise_auto,omitempty"`
+	// Probit is the standard deviation of the probit noise of scores, 0 for a step. Default 0; 0 to
+	// 1e+100.
+	Probit float64 `json:"probit,omitempty" flag:"noise" tune:"0.1|0.3|1"`
 }
 
-// Validate wants a known Covariance and Noise in [0, 1/2).
+// Validate wants a known Covariance, Noise in [0, 1/2) and Probit >= 0.
 func (c *ADFConfig) Validate() error {
 	if c.Covariance != "full" && c.Covariance != "diagonal" {
 		return fmt.Errorf("adf: covariance is %q, want full or diagonal: %w", c.Covariance,
 			learner.ErrConfig)
 	}
-	return gauss.CheckNoise("adf", c.Noise, c.NoiseAuto)
+	return errors.Join(gauss.CheckNoise("adf", c.Noise, c.NoiseAuto),
+		checkProbit("adf", c.Probit))
 }
 
 // Traits is Config.Traits: each weight's variance begins large and follows its feature, whatever
@@ -103,13 +109,12 @@ func newADF[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 		return nil, err
 	}
 	if cfg.Covariance == "diagonal" {
-		return &DiagonalADF[T]{eps: cfg.Noise, noise: gauss.NewNoiseEstimate(cfg.NoiseAuto,
-				cfg.Noise)},
-			nil
+		return &DiagonalADF[T]{eps: cfg.Noise, probit2: float64(cfg.Probit * cfg.Probit),
+			noise: gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)}, nil
 	}
 	// One point has its site after one sweep; the second finds nothing to do.
 	return virtualPoints[T]("adf", PointsConfig{Noise: cfg.Noise, Tolerance: 1e-9, Sweeps: 4,
-		Damping: 1, NoiseAuto: cfg.NoiseAuto}, 0, 0, false), nil
+		Damping: 1, NoiseAuto: cfg.NoiseAuto, Probit: cfg.Probit}, 0, 0, false), nil
 }
 
 // Learn is Learner.Learn.
@@ -131,6 +136,7 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 			l.passed++
 			continue
 		}
+		v += l.probit2
 		root, y := math.Sqrt(v), float64(b.Y[i])
 		z := float64(y*f) / root
 		if l.noise != nil {
@@ -173,7 +179,8 @@ func diagonalStep(m, v, x, step, shrink float64) (mean, variance float64) {
 
 // hypothesis is the posterior as it is.
 func (l *DiagonalADF[T]) hypothesis() diagonal[T] {
-	return diagonal[T]{primal.WideWeights[T]{Name: "adf", W: l.m, Divisor: 1}, l.v, l.eps}
+	return diagonal[T]{primal.WideWeights[T]{Name: "adf", W: l.m, Divisor: 1}, l.v, l.eps,
+		l.probit2}
 }
 
 // Score is Learner.Score: the mean of w.x.
@@ -226,9 +233,10 @@ func (l *DiagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 // alike returns the learner that other is, one of the same form with the same label noise.
 func (l *DiagonalADF[T]) alike(other learner.Learner[T]) (*DiagonalADF[T], error) {
 	o, ok := other.(*DiagonalADF[T])
-	if !ok || (o.noise != nil) != (l.noise != nil) || l.noise == nil && o.eps != l.eps {
-		return nil, fmt.Errorf("adf: other posterior is of %T, or of another label-noise: %w",
-			other, learner.ErrPrior)
+	if !ok || (o.noise != nil) != (l.noise != nil) || l.noise == nil && o.eps != l.eps ||
+		ok && o.probit2 != l.probit2 {
+		return nil, fmt.Errorf("adf: other posterior is of %T, or of another label-noise or "+
+			"noise: %w", other, learner.ErrPrior)
 	}
 	return o, nil
 }
@@ -330,7 +338,7 @@ func (l *DiagonalADF[T]) fields(c *learner.Codec) {
 type diagonal[T learner.Float] struct {
 	primal.WideWeights[T]           // the mean
 	v                     []float64 // variances
-	eps                   float64   // rate of wrong labels
+	eps, probit2          float64   // rate of wrong labels, variance of the noise of scores
 }
 
 // Proba is Prober.Proba, as that of a full covariance. O(non-zeros) an example.
@@ -339,7 +347,7 @@ func (p *diagonal[T]) Proba(b *engine.Block[T], dst []float64) error {
 		return err
 	}
 	for i := range b.Len() {
-		dst[i] = gauss.Probability(dst[i], gauss.DiagonalVariance(b, i, p.v), p.eps)
+		dst[i] = gauss.Probability(dst[i], gauss.DiagonalVariance(b, i, p.v)+p.probit2, p.eps)
 	}
 	return nil
 }
@@ -369,8 +377,8 @@ func (p *diagonal[T]) Fields(c *learner.Codec) {
 	c.PerFeature("w", len(w))
 	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }),
 		"a variance is no number >= 0")
-	eps := gauss.NoiseRate(c, p.eps)
-	c.Then(func() { p.eps = eps })
+	eps, probit2 := gauss.NoiseRate(c, p.eps), gauss.ProbitVariance(c, p.probit2)
+	c.Then(func() { p.eps, p.probit2 = eps, probit2 })
 }
 
 // copied returns a copy with memory of its own.

@@ -178,6 +178,9 @@ var variants = map[string]map[string]learner.Config{
 	"adf": {
 		"diagonal":  &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05},
 		"separable": &learners.ADFConfig{Covariance: "full"},
+		"probit":    &learners.ADFConfig{Covariance: "full", Noise: 0.01, Probit: 0.3},
+		"probit, diagonal": &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05,
+			Probit: 0.3},
 
 		"noise estimated": &learners.ADFConfig{Covariance: "full", Noise: 0.05,
 			NoiseAuto: true},
@@ -187,6 +190,10 @@ var variants = map[string]map[string]learner.Config{
 	"arow": {
 		"full": &learners.AROWConfig{Covariance: "full", R: 1},
 		"r":    &learners.AROWConfig{Covariance: "diagonal", R: 0.1},
+	},
+	"ep": {
+		"probit": &learners.EPConfig{PointsConfig: learners.PointsConfig{Noise: 0.05,
+			Tolerance: 1e-6, Sweeps: 100, Damping: 1, Probit: 0.3}},
 	},
 	"wep": {
 		"noise estimated": &learners.WEPConfig{Buffer: 4, PointsConfig: learners.PointsConfig{
@@ -198,6 +205,8 @@ var variants = map[string]map[string]learner.Config{
 		"noise estimated": &learners.VVMConfig{Buffer: 6, Pairs: 2,
 			PointsConfig: learners.PointsConfig{
 				Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1, NoiseAuto: true}},
+		"probit": &learners.VVMConfig{Buffer: 6, PointsConfig: learners.PointsConfig{
+			Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1, Probit: 0.3}},
 		"merge": &learners.VVMConfig{Buffer: 6, Pairs: 3,
 			PointsConfig: learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10,
 				Damping: 0.9}},

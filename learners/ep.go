@@ -129,6 +129,7 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOption
 	}
 	n := b.Len()
 	p := gauss.NewPosterior(l.cfg.Noise, 1)
+	p.Probit2 = l.p.Probit2
 	if err := p.Grow("ep", b.Dim); err != nil {
 		return learner.FitResult{}, err
 	}

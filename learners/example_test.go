@@ -269,7 +269,7 @@ func ExampleVVM() {
 	progress(l, "gauss")
 	fmt.Println(len(l.(*learners.VVM[float64]).Points()), "points")
 	// Output:
-	// 43 mistakes in 500 examples, then 5.2 % test errors
+	// 39 mistakes in 500 examples, then 5.2 % test errors
 	// 10 points
 }
 
@@ -279,7 +279,7 @@ func ExampleWEPConfig() {
 	c.Buffer = 20
 	progress(newOf("wep", c), "gauss")
 	// Output:
-	// 44 mistakes in 500 examples, then 5.2 % test errors
+	// 39 mistakes in 500 examples, then 5.2 % test errors
 }
 
 // ep sees the whole data set at once, and says how many sweeps over it that took.

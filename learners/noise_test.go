@@ -35,11 +35,13 @@ func TestNoiseEstimate(t *testing.T) {
 				return &ADFConfig{Covariance: "diagonal", Noise: noise, NoiseAuto: auto}
 			},
 			"wep": func(noise float64, auto bool) learner.Config {
-				return &WEPConfig{10, PointsConfig{noise, 1e-3, 20, 1, auto}}
+				return &WEPConfig{10, PointsConfig{Noise: noise, Tolerance: 1e-3,
+					Sweeps: 20, Damping: 1, NoiseAuto: auto}}
 			},
 			"vvm": func(noise float64, auto bool) learner.Config {
 				return &VVMConfig{Buffer: 10, Pairs: 1,
-					PointsConfig: PointsConfig{noise, 1e-3, 20, 1, auto}}
+					PointsConfig: PointsConfig{Noise: noise, Tolerance: 1e-3, Sweeps: 20,
+						Damping: 1, NoiseAuto: auto}}
 			},
 		} {
 			name := map[bool]string{true: "adf", false: name}[name == "diagonal"]
@@ -111,7 +113,9 @@ func TestNoiseMerge(t *testing.T) {
 	t.Parallel()
 	b := vvmStream(300, 4, 1.3)
 	head, tail := b.Slice(0, 200), b.Slice(200, 300)
-	for _, c := range []*ADFConfig{{"full", 0.05, true}, {"diagonal", 0.05, true}} {
+	for _, c := range []*ADFConfig{
+		{Covariance: "full", Noise: 0.05, NoiseAuto: true},
+		{Covariance: "diagonal", Noise: 0.05, NoiseAuto: true}} {
 		e, err := learner.Lookup("adf")
 		if err != nil {
 			t.Fatal(err)

@@ -103,6 +103,8 @@ func TestSOGPIsADF(t *testing.T) {
 			c.Basis, c.Kernel, c.Novelty = 50, "linear", 1e-6
 			b, l := block[float64]("dense", g.Features, g.Labels), newLearner[float64](t, "sogp",
 				&c)
+			adf := newLearner[float64](t, "adf", &learners.ADFConfig{Covariance: "full",
+				Noise: c.Eps, Probit: c.Noise})
 			dim := len(g.Features[0])
 			m, V := mat.NewVecDense(dim, nil), mat.NewDense(dim, dim, nil)
 			for j := range dim {
@@ -116,13 +118,15 @@ func TestSOGPIsADF(t *testing.T) {
 				s := math.Sqrt(c.Noise*c.Noise + mat.Dot(x, &Vx))
 				var p [1]float64
 				v := b.Slice(i, i+1)
-				if err := learner.ProberOf(l).Proba(&v, p[:]); err != nil {
-					t.Fatal(err)
-				}
 				f := mat.Dot(m, x)
-				approx.Near(t, fmt.Sprintf("step %d: probability", i), p[0], c.Eps+(1-2*c.Eps)*phi(f/s),
-					tol)
-				approx.Near(t, fmt.Sprintf("step %d: score", i), one(t, l, b, i).Score, f, tol)
+				for _, l := range []learner.Learner[float64]{l, adf} {
+					if err := learner.ProberOf(l).Proba(&v, p[:]); err != nil {
+						t.Fatal(err)
+					}
+					approx.Near(t, fmt.Sprintf("step %d: probability", i), p[0],
+						c.Eps+(1-2*c.Eps)*phi(f/s), tol)
+					approx.Near(t, fmt.Sprintf("step %d: score", i), one(t, l, b, i).Score, f, tol)
+				}
 				z := y * f / s
 				h := (1 - 2*c.Eps) * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) /
 					(c.Eps + (1-2*c.Eps)*phi(z))

@@ -179,7 +179,8 @@ func TestUnconvergedAllocates(t *testing.T) {
 		b.X, b.Y = append(b.X, x, z), append(b.Y, math.Copysign(1, x+float64(2*rng.Normal())))
 	}
 	for _, auto := range []bool{false, true} {
-		l := virtual(t, "vvm", &VVMConfig{Buffer: 10, Pairs: 1, PointsConfig: PointsConfig{0.02, 1e-3, 20, 1, auto}})
+		l := virtual(t, "vvm", &VVMConfig{Buffer: 10, Pairs: 1, PointsConfig: PointsConfig{Noise: 0.02, Tolerance: 1e-3,
+			Sweeps: 20, Damping: 1, NoiseAuto: auto}})
 		rounds := make([]learner.Round, n)
 		if err := l.Learn(b, rounds); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -28,6 +29,7 @@ func (*VVMConfig) Entry() learner.Entry {
 				PointsConfig: defaultPoints}
 		},
 		New32: newVVM[float32], New64: newVVM[float64],
+		Optional: []string{"alarm"},
 	}
 }
 
@@ -94,8 +96,8 @@ type PointsConfig struct {
 	// Tolerance is the largest change of a site at which EP ends, in units of its point's standard
 	// deviation. Default 0.001, of ep 1e-06; above 0.
 	Tolerance float64 `json:"tolerance" flag:"tolerance"`
-	// Sweeps is the number of sweeps of EP over the points at most, before it goes on with a smaller
-	// damping. Default 20, of ep 100; 1 to 2^30.
+	// Sweeps is the number of sweeps of EP over the points at most, before it goes on with a
+	// smaller damping. Default 20, of ep 100; 1 to 2^30.
 	Sweeps int `json:"sweeps" flag:"sweeps"`
 	// Damping is the share of a site's change that is made. Default 1; above 0 to 1.
 	Damping float64 `json:"damping" flag:"damping"`
@@ -103,12 +105,16 @@ type PointsConfig struct {
 	//
 	// Noise is where the estimate begins, above 0 then and at most 0.45. Default false.
 	NoiseAuto bool `json:"noise_auto,omitempty"`
+	// Probit is the standard deviation of the probit noise of scores, 0 for a step. Default 0; 0 to
+	// 1e+100.
+	Probit float64 `json:"probit,omitempty" flag:"noise" tune:"0.1|0.3|1"`
 }
 
 var defaultPoints = PointsConfig{Noise: 0.05, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
 
 func (c *PointsConfig) validate(name string) error {
-	if err := gauss.CheckNoise(name, c.Noise, c.NoiseAuto); err != nil {
+	if err := errors.Join(gauss.CheckNoise(name, c.Noise, c.NoiseAuto),
+		checkProbit(name, c.Probit)); err != nil {
 		return err
 	}
 	if err := learner.CheckSetting(name, "tolerance", c.Tolerance, c.Tolerance > 0,
@@ -121,6 +127,12 @@ func (c *PointsConfig) validate(name string) error {
 	}
 	return learner.CheckSetting(name, "damping", c.Damping, c.Damping > 0 && c.Damping <= 1,
 		"a number in (0, 1]")
+}
+
+// checkProbit wants squares that are finite, with variances added.
+func checkProbit(name string, probit float64) error {
+	return learner.CheckSetting(name, "noise", probit, probit >= 0 && probit <= 1e100,
+		"a number from 0 to 1e+100")
 }
 
 func checkBuffer(name string, n int) error {
@@ -156,6 +168,10 @@ func (c *VVMConfig) Validate() error {
 	if c.Pairs < 0 || c.Pairs > 1<<24 {
 		return fmt.Errorf("vvm: merge-pairs is %d, want a number in [0, 16777216]: %w", c.Pairs,
 			learner.ErrConfig)
+	}
+	if c.Pairs > 0 && c.Probit > 0 {
+		return fmt.Errorf("vvm: merge-pairs is %d and noise %v, but only points without such "+
+			"noise are merged: want one of them 0: %w", c.Pairs, c.Probit, learner.ErrConfig)
 	}
 	return c.PointsConfig.validate("vvm")
 }
@@ -199,6 +215,7 @@ func virtualPoints[T learner.Float](name string, cfg PointsConfig, buffer, pairs
 	n := buffer + 1
 	p := gauss.NewPosterior(cfg.Noise, n)
 	p.Noise = gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)
+	p.Probit2 = float64(cfg.Probit * cfg.Probit)
 	v := &VVM[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest,
 		ep: gauss.EPSettings{Tolerance: cfg.Tolerance, Sweeps: cfg.Sweeps, Damping: cfg.Damping},
 		p:  p, kl: make([]float64, n), barred: make([]bool, n)}
@@ -362,8 +379,8 @@ func (v *VVM[T]) Score(b *engine.Block[T], dst []float64) error {
 	return p.Score(b, dst)
 }
 
-// Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x.
-// Features never seen have the prior. O(d^2 + B d) an example.
+// Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x and its
+// noise. Features never seen have the prior. O(d^2 + B d) an example.
 func (v *VVM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	p := v.gaussian()
 	return p.Proba(b, dst)
@@ -445,10 +462,13 @@ func (v *VVM[T]) copyOf(other learner.Learner[T]) (*VVM[T], *gauss.Posterior, er
 	case o.cfg.Noise != v.cfg.Noise || o.cfg.NoiseAuto != v.cfg.NoiseAuto:
 		return nil, nil, fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise,
 			o.cfg.Noise, learner.ErrPrior)
+	case o.cfg.Probit != v.cfg.Probit:
+		return nil, nil, fmt.Errorf("%s: noise is %v and %v: %w", v.name, v.cfg.Probit,
+			o.cfg.Probit, learner.ErrPrior)
 	}
 	s := learner.StateOf(func(c *learner.Codec) { o.p.Fields(c, o.p.K) })
 	q := gauss.NewPosterior(o.p.Eps, len(o.p.X))
-	q.Noise = gauss.NewNoiseEstimate(o.cfg.NoiseAuto, o.p.Eps)
+	q.Noise, q.Probit2 = gauss.NewNoiseEstimate(o.cfg.NoiseAuto, o.p.Eps), o.p.Probit2
 	take := func(c *learner.Codec) { q.Fields(c, o.p.K) }
 	return o, q, learner.SetState(v.name, s, take)
 }

@@ -360,16 +360,23 @@ func stateOf[T learner.Float](l learner.Learner[T]) string {
 	return fmt.Sprint(s.Counters, s.Scalars, s.Tensors)
 }
 
-// TestOneFamily: the four learners are one.
+// TestOneFamily: the four learners are one, also where scores have noise.
 func TestOneFamily(t *testing.T) {
+	for _, probit := range []float64{0, 0.3} {
+		t.Run(fmt.Sprintf("noise=%v", probit), func(t *testing.T) { oneFamily(t, probit) })
+	}
+}
+
+func oneFamily(t *testing.T, probit float64) {
 	n := 120
 	if testing.Short() {
 		n = 40 // still many more than features
 	}
 	b := vvmStream(n, 12, 1.3)
-	adf, vvm0 := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.1}), virtual(t, "vvm",
-		&VVMConfig{PointsConfig: PointsConfig{Noise: 0.1, Tolerance: 1e-9, Sweeps: 4, Damping: 1}})
-	cfg := PointsConfig{Noise: 0.1, Tolerance: 1e-12, Sweeps: 500, Damping: 1}
+	adf, vvm0 := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.1,
+		Probit: probit}), virtual(t, "vvm", &VVMConfig{PointsConfig: PointsConfig{Noise: 0.1,
+		Tolerance: 1e-9, Sweeps: 4, Damping: 1, Probit: probit}})
+	cfg := PointsConfig{Noise: 0.1, Tolerance: 1e-12, Sweeps: 500, Damping: 1, Probit: probit}
 	wep, vvm := virtual(t, "wep", &WEPConfig{b.Len(), cfg}), virtual(t, "vvm",
 		&VVMConfig{Buffer: b.Len(), PointsConfig: cfg})
 	for _, l := range []*VVM[float64]{adf, vvm0, wep, vvm} {
@@ -756,18 +763,20 @@ func TestDiagonalADF(t *testing.T) {
 			}
 		}
 	}
-	for _, eps := range []float64{0.01, 0.1} {
+	for _, c := range []ADFConfig{{Noise: 0.01}, {Noise: 0.1}, {Noise: 0.1, Probit: 0.5}} {
+		eps := c.Noise
 		e, err := learner.Lookup("adf")
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := learner.New[float64](e, &ADFConfig{Covariance: "diagonal", Noise: eps},
-			learner.Env{})
+		other := c
+		c.Covariance, other.Covariance = "diagonal", "full"
+		l, err := learner.New[float64](e, &c, learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		diagonal, full := l.(*DiagonalADF[float64]),
-			virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: eps})
+			virtual(t, "adf", &other)
 		var p, q [60]float64
 		if err := errors.Join(diagonal.Learn(b, make([]learner.Round, 60)), full.Learn(b,
 			make([]learner.Round, 60)), diagonal.Proba(b, p[:]), full.Proba(b, q[:])); err != nil {

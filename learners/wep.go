@@ -16,6 +16,7 @@ func (*WEPConfig) Entry() learner.Entry {
 				PointsConfig: defaultPoints}
 		},
 		New32: newWEP[float32], New64: newWEP[float64],
+		Optional: []string{"alarm"},
 	}
 }
 

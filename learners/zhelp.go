@@ -11,6 +11,8 @@ func (*ADFConfig) Help(field string) string {
 		return "rate eps of wrong labels, 0 for data that can be separated; 0 to below 0.5"
 	case "NoiseAuto":
 		return "estimates eps on the way"
+	case "Probit":
+		return "standard deviation of the probit noise of scores, 0 for a step; 0 to 1e+100"
 	}
 	return ""
 }
@@ -365,6 +367,8 @@ func (*PointsConfig) Help(field string) string {
 		return "share of a site's change that is made; above 0 to 1"
 	case "NoiseAuto":
 		return "estimates eps on the way"
+	case "Probit":
+		return "standard deviation of the probit noise of scores, 0 for a step; 0 to 1e+100"
 	}
 	return ""
 }

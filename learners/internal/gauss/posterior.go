@@ -21,6 +21,10 @@ import (
 // propagation (EP), in which each f is replaced by a site exp(nu u - tau u^2/2) of u = w.x. The
 // prior is N(0, I) over the features, also over those that have never been seen.
 //
+// If Probit2 > 0, scores have normal noise of that variance: f = eps + (1-2 eps)
+// Phi(w.x/sqrt(Probit2)), which is a step of the noisy score. (13), by which points are evicted, is
+// then that of the noisy score, too.
+//
 // Reference: T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online
 // Classification", UAI 2009. EP needs the points' scores u alone, which are N(a, G) under r, a = X
 // mr, G = X Vr X^T; with T = diag(tau):
@@ -59,7 +63,7 @@ import (
 // All is float64. Changes wait for the pass that reads what they change: that of Vr for its product
 // with the next example, those of S for the next maxLate of them or the end of a sweep.
 type Posterior struct {
-	Eps                float64
+	Eps, Probit2       float64 // rate of wrong labels, variance of the noise of scores
 	Entropy            noiseEntropy
 	ResidualMean, Mean []float64
 	// Vr but for the pending term: d rows of stride, as vecmath.SymRankOneMul wants them
@@ -91,6 +95,7 @@ type Posterior struct {
 	// in the last sweep a site was left as it was, since rounding would have decided
 	Skipped       bool
 	age           int64     // points added since S and mu were last worked out afresh
+	alarm         int64     // examples to come of which a failure of EP absorbs all points
 	rows          []int32   // 0, 1, ...
 	mask          []uint64  // width ones
 	row           []float64 // scratch of a row of G
@@ -158,7 +163,7 @@ func (p *Posterior) EstimateNoise() {
 	}
 	i := p.K - 1
 	if s := p.Spread(i); s > 0 {
-		p.Noise.See(p.mu[i] / math.Sqrt(s))
+		p.Noise.See(p.mu[i] / math.Sqrt(s+p.Probit2))
 		p.SetNoise(p.Noise.Rate)
 	}
 }

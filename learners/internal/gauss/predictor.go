@@ -46,8 +46,8 @@ func (w *workspace) bytes() int64 {
 	return primal.BytesOf(w.x) + primal.BytesOf(w.y) + primal.BytesOf(w.u) + primal.BytesOf(w.coef)
 }
 
-// Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x.
-// Features never seen have the prior. O(d^2 + B d) an example.
+// Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x and its
+// noise. Features never seen have the prior. O(d^2 + B d) an example.
 func (p *Gaussian[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows(p.Name, b, len(dst)); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (p *Gaussian[T]) Proba(b *engine.Block[T], dst []float64) error {
 	w.fit(p.Posterior)
 	for i := range b.Len() {
 		beyond := primal.SetSigned(b, i, 1, w.x)
-		dst[i] = Probability(vecmath.Dot(w.x, p.Posterior.Mean), p.Posterior.variance(w)+beyond,
-			p.Posterior.Eps)
+		dst[i] = Probability(vecmath.Dot(w.x, p.Posterior.Mean),
+			p.Posterior.variance(w)+beyond+p.Posterior.Probit2, p.Posterior.Eps)
 	}
 	p.Spares.stack.Give(w)
 	return nil
@@ -98,7 +98,7 @@ func (p *Gaussian[T]) Fields(c *learner.Codec) {
 		}
 		m, triangle, tau = slices.Clone(q.Mean), q.triangle(), slices.Clone(q.Tau[:q.K])
 	}
-	eps := NoiseRate(c, q.Eps)
+	eps, probit2 := NoiseRate(c, q.Eps), ProbitVariance(c, q.Probit2)
 	m, tau = learner.View(c, "w", m), learner.View(c, "tau", tau)
 	d, k := len(m), len(tau)
 	c.PerFeature("w", d)
@@ -113,6 +113,7 @@ func (p *Gaussian[T]) Fields(c *learner.Codec) {
 	}
 	c.Then(func() {
 		q := newHypothesis(eps, d, k)
+		q.Probit2 = probit2
 		copy(q.Mean, m)
 		copy(q.Tau, tau)
 		q.setTriangle(triangle)
@@ -130,6 +131,17 @@ func NoiseRate(c *learner.Codec, eps float64) float64 {
 		c.Want(eps >= 0 && eps < 0.5, "the rate of wrong labels is %v, want one in [0, 1/2)", eps)
 	}
 	return eps
+}
+
+// ProbitVariance walks the variance of the noise of scores, which is v in writing.
+func ProbitVariance(c *learner.Codec, v float64) float64 {
+	if !c.Optional("probit", v > 0) {
+		return 0
+	}
+	v = c.Scalar("probit", &v)
+	c.Want(v > 0 && !math.IsInf(v, 0), "the variance of the noise of scores is %v, want a number "+
+		"> 0", v)
+	return v
 }
 
 // gaussianOf returns the Predictor of a posterior that has no term pending.
@@ -160,6 +172,7 @@ func newHypothesis(eps float64, d, k int) *Posterior {
 // copied returns a copy as newHypothesis makes them. No term may be pending.
 func (p *Posterior) copied() *Posterior {
 	q := newHypothesis(p.Eps, len(p.ResidualMean), p.K)
+	q.Probit2 = p.Probit2
 	copy(q.Mean, p.Mean)
 	for i := range p.ResidualMean {
 		copy(q.V[i*q.Stride:][:q.Stride], p.V[i*p.Stride:][:p.Stride])

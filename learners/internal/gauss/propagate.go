@@ -44,8 +44,9 @@ func (p *Posterior) Sweep(ctx context.Context, e *EPSettings, damping float64) b
 // ADF has 5 %. So where EP has not converged, the sites before the new example are put back, on
 // which EP had agreed, the example gets the one step that ADF would make, and EP goes on with a
 // damping of 0.3, then of 0.1. If that fails too, the Gaussian absorbs the older half of the
-// points, until EP converges. With no points left the posterior is one ADF step from the last good
-// one.
+// points, until EP converges, or all of them if EP failed within the last 8 examples: where it
+// keeps failing (a column a million times the others) all points hinder. With no points left the
+// posterior is one ADF step from the last good one.
 //
 // EP that does converge may do so at another fixed point, far away: r is the Gaussian approximation
 // of what was absorbed, and is good near the mean that it was made at. Beyond, sites that agree on
@@ -81,17 +82,28 @@ func (p *Posterior) Propagate(e *EPSettings) {
 	}
 	if !p.converge(e, farthest) {
 		p.Report.Unconverged++
+		n := 1 + k/2
+		if p.alarm > 0 {
+			n = k
+		}
 		for p.K > 1 {
 			if p.putBack(); p.Skipped && p.K == k { // rounding would decide even that
 				p.Report.Lost++
 			}
-			if !p.absorbOldest(1+p.K/2) || p.converge(e, farthest) {
+			if !p.absorbOldest(n) || p.converge(e, farthest) {
 				break
 			}
 		}
+		if k > 1 {
+			p.alarm = alarmed + 1
+		}
 	}
+	p.alarm = max(0, p.alarm-1)
 	p.setMean()
 }
+
+// alarmed is how many examples after a failure another one absorbs all points.
+const alarmed = 8
 
 // retrySweeps is the limit of sweeps with less damping.
 const retrySweeps = 300

@@ -110,9 +110,11 @@ func (p *Posterior) proposal(i int, s float64) (dt, dn, change float64) {
 		p.Skipped = true
 		return 0, 0, 0
 	}
-	*f = NewStepFactor(mc/math.Sqrt(vc), p.Eps)
-	tau, nu := f.site(vc)
-	dt, dn = tau-p.Tau[i], nu-p.Nu[i]
+	noisy := vc + p.Probit2 // the variance of the score with its noise
+	*f = NewStepFactor(mc/math.Sqrt(noisy), p.Eps)
+	tau, nu := f.site(noisy)
+	more := math.FMA(tau, p.Probit2, 1) // the noise leaves of the site 1/more
+	dt, dn = tau/more-p.Tau[i], nu/more-p.Nu[i]
 	return dt, dn, max(math.Abs(float64(dt*s)), math.Abs(float64(dn*math.Sqrt(s))))
 }
 

@@ -45,7 +45,7 @@ func (p *Posterior) Fields(c *learner.Codec, points int) {
 	}
 	if c.Keeping() {
 		next := NewPosterior(p.Eps, len(p.X))
-		next.Noise = p.Noise
+		next.Noise, next.Probit2 = p.Noise, p.Probit2
 		err := next.Grow("", d)
 		c.Want(err == nil, "%w", err)
 		c.Then(func() {
@@ -70,6 +70,9 @@ func (p *Posterior) Fields(c *learner.Codec, points int) {
 	learner.Count(c, "passed", &r.Passed)
 	learner.Count(c, "lost", &r.Lost)
 	learner.Count(c, "age", &p.age)
+	if c.Optional("alarm", p.alarm > 0) {
+		learner.Count(c, "alarm", &p.alarm)
+	}
 	p.Noise.Fields(c, p.SetNoise)
 }
 
