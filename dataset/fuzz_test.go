@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/big"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -63,7 +64,7 @@ func isWord(s string) bool {
 // Labels that are words are 0.
 func refRow(line string, words bool) (y float64, idx []int32, val []float64, ok bool) {
 	line = uncommented(line)
-	f := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
+	f := strings.FieldsFunc(line, isBlank)
 	number := func(s string) (float64, bool) {
 		v, err := strconv.ParseFloat(s, 64)
 		return v, err == nil && decimal.MatchString(s)
@@ -93,9 +94,24 @@ func refRow(line string, words bool) (y float64, idx []int32, val []float64, ok 
 	return y, idx, val, true
 }
 
+func isBlank(r rune) bool { return r == ' ' || r == '\t' }
+
+// plainNumeral is how a number is written that may be the same label as another one, in up to 64
+// bytes: without leading zeros, and without a fraction that ends in 0 as that of a version may, or
+// as C's %e writes it.
+var plainNumeral = regexp.MustCompile(
+	`^[+-]?(0|[1-9]\d*)(\.(0+|\d*[1-9]))?$|^[+-]?\d(\.\d+)?[eE][+-]\d{2,5}$`)
+
+// sameAsOne reports whether a label is 1.
+func sameAsOne(label string) bool {
+	v, ok := new(big.Rat).SetString(label)
+	return ok && len(label) <= 64 && plainNumeral.MatchString(label) && v.Cmp(big.NewRat(1, 1)) == 0
+}
+
 func FuzzSVMLight(f *testing.F) {
 	for _, s := range []string{"+1 1:1 2:0.5\n-1 3:1e3\n", "1 qid:3 1:1 # c\n\n0 x\n2:2",
-		"+1 5:1 4:1\r\n-1 7:nan", "-1 2147483646:1", "1:1", "+1 1:1\r2:2\n", "spam 1:1\nham 2:1\n1 3:1\n"} {
+		"+1 5:1 4:1\r\n-1 7:nan", "-1 2147483646:1", "1:1", "+1 1:1\r2:2\n", "spam 1:1\nham 2:1\n1 3:1\n",
+		"01 1:1\n1.0 2:1\n1.10 3:1\n+1.0e+00 4:1\n"} {
 		f.Add([]byte(s), 7)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, size int) {
@@ -129,8 +145,8 @@ func FuzzSVMLight(f *testing.F) {
 			if !ok {
 				continue
 			}
-			if y != 1 {
-				y = -1
+			if y = -1; sameAsOne(strings.FieldsFunc(uncommented(line), isBlank)[0]) {
+				y = 1
 			}
 			want.Y = append(want.Y, y)
 			want.Idx, want.Val = append(want.Idx, idx...), append(want.Val, val...)
