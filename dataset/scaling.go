@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"runtime/debug"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -128,13 +129,18 @@ func (s *Stream[T]) Prepare(lo, hi int) {
 }
 
 // scaleFits refuses features whose scales, 24 bytes each up to the largest index, would take more
-// than half of the process's memory limit (debug.SetMemoryLimit, GOMEMLIMIT).
+// than half of the process's memory limit (debug.SetMemoryLimit, GOMEMLIMIT), or of 8 GiB where
+// it has none.
 func (c *config) scaleFits(features int) error {
 	need := 24 * int64(features)
 	if !c.learns() || need < 1<<20 { // no limit is that small
 		return nil
 	}
-	if limit := debug.SetMemoryLimit(-1); need > limit/2 {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		limit = 8 << 30
+	}
+	if need > limit/2 {
 		return fmt.Errorf("the scales of %d features take %s, of the %s that the process may use: "+
 			"is the largest index right? Tables of features grow with it, whatever is between: %w",
 			features, format.InKiB(need), format.InKiB(limit), ErrMemory)
