@@ -369,7 +369,7 @@ func TestKeptBound(t *testing.T) {
 		for k := range 100 {
 			fmt.Fprintf(&b, "%d 1:%d 2:%d\n", 1-2*(k%2), i*100+k, k)
 		}
-		status, text := do(s, Learn, mediaText, b.String())
+		status, text := do(s, Learn, mediaSVM, b.String())
 		refused = status == 422 && strings.Contains(text, "bound on memory")
 		if status != 200 && !refused {
 			t.Fatalf("%d %s", status, text)

@@ -433,7 +433,7 @@ func (t *taught) apply(fresh []string, x *examples) (learned, mistakes int64, er
 func (t *taught) memory(features, classes int, examples int64) int64 {
 	x := learner.Extent{Features: int64(features), Examples: examples,
 		NonZeros: learner.Times(examples, int64(features)),
-		Longest: int64(features), Elem: 4, Dense: t.shape.Closed, Growing: !t.shape.Closed,
+		Longest:  int64(features), Elem: 4, Dense: t.shape.Closed, Growing: !t.shape.Closed,
 		Saved: true, Classes: int64(classes)}
 	if t.shape.wide {
 		x.Elem = 8
