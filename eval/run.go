@@ -476,7 +476,8 @@ func (r *run[T]) passes(ctx context.Context, mem *Memory[T]) error {
 func (r *run[T]) enough() bool {
 	return r.o.UntilConverged && (r.res.Converged || r.idle == mostIdle) ||
 		r.o.MaxUpdates > 0 && (r.res.Updates >= r.o.MaxUpdates ||
-			r.o.UntilConverged && r.res.Presented-r.res.Behind >= max(mostPresented, r.o.MaxUpdates))
+			r.o.UntilConverged &&
+				r.res.Presented-r.res.Behind >= max(mostPresented, r.o.MaxUpdates))
 }
 
 // mostPresented is how many examples a run until converged with a limit is presented, to the end of
@@ -684,8 +685,8 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	}
 	err := learner.Learn(r.l, b, rounds)
 	if errors.Is(err, learner.ErrDiverged) {
-		return fmt.Errorf("examples %d to %d: %w", r.res.Presented+1, r.res.Presented+int64(b.Len()),
-			err)
+		from := r.res.Presented
+		return fmt.Errorf("examples %d to %d: %w", from+1, from+int64(b.Len()), err)
 	}
 	if err != nil {
 		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
