@@ -379,6 +379,9 @@ func (m *Model) SetNote(text string) { m.file.Note = text }
 // Presented returns how many examples were learned, repetitions counted.
 func (m *Model) Presented() uint64 { return m.file.Presented }
 
+// Bytes returns the memory that the learner's state holds.
+func (m *Model) Bytes() int64 { return m.learn.bytes() }
+
 // Result is what [Train] counted; nil for a Model from elsewhere.
 func (m *Model) Result() *training.Result { return m.result }
 

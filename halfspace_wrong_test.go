@@ -2,8 +2,10 @@ package halfspace_test
 
 import (
 	"errors"
+	"io"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace"
@@ -169,5 +171,52 @@ func TestNoModel(t *testing.T) {
 			}()
 			ask()
 		}()
+	}
+}
+
+// TestDiverges: steps that grow without end are an error at the rows at which the weights leave the
+// range of numbers, by every call that learns, and until then the model can be saved.
+func TestDiverges(t *testing.T) {
+	for _, precision := range []string{"f32", "f64"} {
+		o := halfspace.Options{Learner: "lms", Settings: map[string]any{"eta": 5.},
+			Precision: precision}
+		learn := map[string]func(m *halfspace.Model, i int) error{
+			"one": func(m *halfspace.Model, i int) error {
+				_, err := m.LearnOne(m.Row().At(0, 1).At(1, 2), []string{"1", "-1"}[i%2])
+				return err
+			},
+			"rows": func(m *halfspace.Model, i int) error {
+				_, err := m.LearnRows(t.Context(), &halfspace.Rows{N: 1, Dim: 2,
+					F64: []float64{1, 2}, Labels: []int32{int32(i % 2)},
+					Names: []string{"1", "-1"}})
+				return err
+			},
+		}
+		for name, one := range learn {
+			m, err := halfspace.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 0; err == nil && i < 2000; i++ {
+				if e := m.Encode(io.Discard); e != nil {
+					t.Fatalf("%s, %s: after %d examples without an error: %v", precision, name, i, e)
+				}
+				err = one(m, i)
+			}
+			if !errors.Is(err, learner.ErrDiverged) {
+				t.Errorf("%s, %s: got %v, want %v", precision, name, err, learner.ErrDiverged)
+			}
+		}
+		rows := &halfspace.Rows{N: 2000, Dim: 2, F64: make([]float64, 4000),
+			Labels: make([]int32, 2000), Names: []string{"1", "-1"}}
+		for i := range rows.F64 {
+			rows.F64[i] = float64(1 + i%2)
+			rows.Labels[i/2] = int32(i / 2 % 2)
+		}
+		o.Data.Scale, o.Data.Bias, o.Data.Normalize = "none", "none", "none"
+		if _, err := halfspace.TrainRows(t.Context(), o, rows); !errors.Is(err,
+			training.ErrDiverged) || !strings.Contains(err.Error(), "lms: examples ") {
+			t.Errorf("%s: TrainRows: %v, want %v", precision, err, training.ErrDiverged)
+		}
 	}
 }

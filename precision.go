@@ -52,6 +52,7 @@ type teacher interface {
 	rows(ctx context.Context, h *hypothesis, r *Rows, lo, hi int, labels []int32) (rowsLearned,
 		error)
 	snapshot() scorer
+	bytes() int64 // that the learner's state holds
 	// interval is Model.Interval of a row, after so many examples were learned.
 	interval(h *hypothesis, r *Row, share float64, presented uint64) (low, high float64, err error)
 }
@@ -268,7 +269,7 @@ func (t *teaching[T]) one(h *hypothesis, r *Row, y float64, class int) (float64,
 		t.weights = append(t.weights[:0], T(weight))
 		b.W = t.weights
 	}
-	err := t.l.Learn(b, t.round[:])
+	err := learner.Learn(t.l, b, t.round[:])
 	b.W = nil
 	return t.round[0].Score, err
 }
@@ -276,6 +277,10 @@ func (t *teaching[T]) one(h *hypothesis, r *Row, y float64, class int) (float64,
 func (t *teaching[T]) snapshot() scorer {
 	return calibratedScores[T](fixed[T]{t.l.Snapshot()}, t.calibration)
 }
+
+func (t *teaching[T]) bytes() int64 { return t.l.Bytes() }
+
+func (k *known[T]) bytes() int64 { return k.p.Bytes() }
 
 // known is a teacher that learns no more.
 type known[T engine.Float] struct {

@@ -411,7 +411,7 @@ func (t *teaching[T]) rows(ctx context.Context, h *hypothesis, r *Rows, lo, hi i
 		t.view = b.Slice(from, to)
 		rounds := t.rounds[from:to]
 		start := time.Now()
-		if err := t.l.Learn(&t.view, rounds); err != nil {
+		if err := learner.Learn(t.l, &t.view, rounds); err != nil {
 			return did, err
 		}
 		switch took := time.Since(start); {

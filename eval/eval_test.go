@@ -555,3 +555,5 @@ func TestConvergedMembers(t *testing.T) {
 		t.Errorf("2 epochs: %v, %+v", err, r)
 	}
 }
+
+func (f *fake) State() learner.State { return learner.State{} }

@@ -3,6 +3,7 @@ package learner
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -141,6 +142,37 @@ func FiniteWeights[T Float](l Learner[T]) bool {
 	}
 	return AllFinite(l.Weights())
 }
+
+// Learn has l learn b, and looks whether its state is still finite: programs that teach a learner
+// do so through it. The error is that of [Learner.Learn], or wraps ErrDiverged: then b was learned,
+// and l can neither be saved nor learn on.
+//
+// The state is looked at only behind a score that is no number, or beyond the square root of the
+// largest T: a step from a smaller one stays in the range of numbers, unless its example alone is
+// beyond that root. Cost: a comparison an example.
+func Learn[T Float](l Learner[T], b *engine.Block[T], rounds []Round) error {
+	if err := l.Learn(b, rounds); err != nil {
+		return err
+	}
+	most := 0x1p512
+	if _, single := any(l).(Learner[float32]); single {
+		most = 0x1p64
+	}
+	for _, r := range rounds[:b.Len()] {
+		if !(math.Abs(r.Score) < most) {
+			s := l.State()
+			if err := s.CheckFinite(); err != nil {
+				return fmt.Errorf("%w: %w; %s", err, ErrDiverged, WhyDiverged)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// WhyDiverged says what to do about a learner that has diverged. Options are those of package
+// dataset.
+const WhyDiverged = "it diverged: try a smaller step, or Options.Normalize unit"
 
 // AllFinite reports whether no element is infinite or NaN.
 func AllFinite(w []float64) bool {

@@ -36,6 +36,10 @@ var ErrWeights = errors.New("takes no weights")
 // a learner computes with.
 var ErrLength = errors.New("example too long")
 
+// ErrDiverged is returned of a learner whose state is no longer finite: it can't be saved, nor be
+// learned on.
+var ErrDiverged = errors.New("the learner has diverged")
+
 // Round is what one example did.
 type Round struct {
 	// Score is f(x) before the example was learned, unnormalised. With Traits.Classes it is the
@@ -224,6 +228,32 @@ func (s *State) Since() []int64 {
 		return nil
 	}
 	return since
+}
+
+// CheckFinite returns an error that names the first part of s that is infinite or NaN.
+func (s *State) CheckFinite() error {
+	for i := range s.Tensors {
+		at := -1
+		switch data := s.Tensors[i].Data.(type) {
+		case []float32:
+			at = firstNotFinite(data)
+		case []float64:
+			at = firstNotFinite(data)
+		}
+		if at >= 0 {
+			return fmt.Errorf("tensor %q, element %d", s.Tensors[i].Name, at)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Scalars)) {
+		if v := s.Scalars[name]; v-v != 0 {
+			return fmt.Errorf("scalar %q is %v", name, v)
+		}
+	}
+	return nil
+}
+
+func firstNotFinite[T Float](x []T) int {
+	return slices.IndexFunc(x, func(v T) bool { return v-v != 0 })
 }
 
 // Tensor returns the tensor of that name, or nil.

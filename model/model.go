@@ -45,10 +45,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
 	"reflect"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -284,38 +281,10 @@ func (m *Model) written() error {
 	return m.Prep.check()
 }
 
-// whyNotFinite ends the errors of finite. Options are those of package dataset.
-const whyNotFinite = "it diverged: try a smaller step, or Options.Normalize unit"
-
 // finite refuses NaN and infinities: a learner that diverged is no model.
 func (m *Model) finite() error {
-	for _, t := range m.State.Tensors {
-		at := -1
-		switch data := t.Data.(type) {
-		case []float32:
-			at = firstNotFinite(data)
-		case []float64:
-			at = firstNotFinite(data)
-		}
-		if at >= 0 {
-			return fmt.Errorf("%s: tensor %q, element %d: %w; %s", m.Learner, t.Name, at,
-				ErrNotFinite, whyNotFinite)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.State.Scalars)) {
-		if v := m.State.Scalars[name]; math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("%s: scalar %q is %v: %w; %s", m.Learner, name, v, ErrNotFinite,
-				whyNotFinite)
-		}
+	if err := m.State.CheckFinite(); err != nil {
+		return fmt.Errorf("%s: %w: %w; %s", m.Learner, err, ErrNotFinite, learner.WhyDiverged)
 	}
 	return nil
-}
-
-func firstNotFinite[T learner.Float](x []T) int {
-	for i, v := range x {
-		if v-v != 0 {
-			return i
-		}
-	}
-	return -1
 }

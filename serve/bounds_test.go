@@ -356,3 +356,26 @@ func TestChunked(t *testing.T) {
 		}
 	})
 }
+
+// TestKeptBound: a learner that keeps examples without a budget is refused more of them before it
+// takes more memory than a model may, and predicts on.
+func TestKeptBound(t *testing.T) {
+	path := newModel(t, halfspace.Options{Learner: "perceptron",
+		Settings: map[string]any{"kernel": "rbf", "gamma": 1.}})
+	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}, MaxMemory: 1 << 20})
+	refused := false
+	for i := 0; i < 200 && !refused; i++ {
+		var b strings.Builder
+		for k := range 100 {
+			fmt.Fprintf(&b, "%d 1:%d 2:%d\n", 1-2*(k%2), i*100+k, k)
+		}
+		status, text := do(s, Learn, mediaSVM, b.String())
+		refused = status == 422 && strings.Contains(text, "bound on memory")
+		if status != 200 && !refused {
+			t.Fatalf("%d %s", status, text)
+		}
+	}
+	if !refused {
+		t.Error("20,000 examples were kept within 1 MiB")
+	}
+}

@@ -421,17 +421,19 @@ func (t *taught) apply(fresh []string, x *examples) (learned, mistakes int64, er
 			return learned, mistakes, fmt.Errorf("%w: %w", e, errSpoilt)
 		}
 	}
-	if err != nil && learned > 0 { // what of a block was learned is not known
+	if err != nil && (learned > 0 || errors.Is(err, learner.ErrDiverged)) {
+		// what of a block was learned is not known, or it was what spoilt the model
 		err = fmt.Errorf("%w: %w", err, errSpoilt)
 	}
 	return learned, mistakes, err
 }
 
-// memory returns what the model takes at most, in bytes, with so many features and classes: what
-// grows with both. Examples that are kept have bounds of their own.
-func (t *taught) memory(features, classes int) int64 {
-	x := learner.Extent{Features: int64(features), Examples: 1, NonZeros: int64(features),
-		Longest: int64(features), Elem: 4, Dense: t.shape.Closed, Growing: !t.shape.Closed,
+// memory returns what the model takes at most, in bytes, with so many features, classes and
+// examples.
+func (t *taught) memory(features, classes int, examples int64) int64 {
+	x := learner.Extent{Features: int64(features), Examples: examples,
+		NonZeros: learner.Times(examples, int64(features)),
+		Longest:  int64(features), Elem: 4, Dense: t.shape.Closed, Growing: !t.shape.Closed,
 		Saved: true, Classes: int64(classes)}
 	if t.shape.wide {
 		x.Elem = 8
@@ -722,10 +724,20 @@ func (h *hosted) fit(d *decoder, x *examples) *Error {
 	}
 	now, features := h.m.Features(), max(x.dim, h.next+len(d.fresh))
 	had := len(h.m.Classes())
+	least := h.memory(features, classes, 1)
+	if h.memory(features, classes, learner.Any) > max(least, h.o.MaxMemory) {
+		// It keeps examples: with those of the request they are there twice, in tables that move
+		// or in the copy that predicts.
+		if need := 2 * (h.m.Bytes() + int64(len(x.idx))*16); need > h.o.MaxMemory {
+			return unfit(0, "Raise the server's bound on memory, or train a model with a budget.",
+				"with the examples that it keeps the model needs up to %d MiB, and may take %d",
+				need>>20, h.o.MaxMemory>>20)
+		}
+	}
 	if features <= now && classes <= had {
 		return nil
 	}
-	if need := h.memory(features, classes); need > h.o.MaxMemory && need > h.memory(now, had) {
+	if need := least; need > h.o.MaxMemory && need > h.memory(now, had, 1) {
 		return unfit(0, "Raise the server's bound on memory.", "%d features and %d classes need "+
 			"up to %d MiB, and the model may take %d", features, classes, need>>20,
 			h.o.MaxMemory>>20)

@@ -425,6 +425,7 @@ func mergeAs[T engine.Float](ctx context.Context, g *gathered) (*Merged, error) 
 		return nil, err
 	}
 	whole.Prep, whole.Presented, whole.Mistakes = g.prep, g.presented, g.mistakes
+	whole.Note = g.first.Note
 	r := &Merged{Model: whole, Config: g.config, Files: g.files, Shards: g.of,
 		Updates: l.Updates()}
 	if p := learner.PosteriorOf(l); p != nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // Kinds of errors. All but ErrStopped, ErrPaused and
@@ -23,7 +24,7 @@ var (
 	// ErrSave: the model can't be written to Options.Model.
 	ErrSave = errors.New("the model can't be written")
 	// ErrDiverged: there are weights that are not finite; nothing is saved.
-	ErrDiverged = errors.New("the learner has diverged")
+	ErrDiverged = learner.ErrDiverged
 	// ErrUseless: of the scores of the test sets none is finite.
 	ErrUseless = errors.New("no score is a finite number")
 	// ErrChanged: with Options.Resume, the examples are not those that the run stood at.

@@ -94,8 +94,9 @@ type Options struct {
 	// The model doesn't keep it. Default ""; "balanced", or factors of 0 or more.
 	ClassWeight string `json:"class_weight,omitempty" toml:"class_weight,omitempty"`
 
-	// MaxUpdates is the number of updates that ends a run UntilConverged; 0 is no limit, nil stands
-	// for DefaultMaxUpdates, or for none with learners that have a limit of their own. Default nil;
+	// MaxUpdates is the number of updates that ends a run UntilConverged, which else ends when it
+	// was presented 10^9 examples, or so many if that is more; 0 is no limit, nil stands for
+	// DefaultMaxUpdates, or for none with learners that have a limit of their own. Default nil;
 	// 0 or more.
 	MaxUpdates *int64 `json:"max_updates,omitempty" toml:"max_updates,omitempty"`
 	// Shuffle draws a fresh order for each pass from Seed. Default false.

@@ -425,6 +425,8 @@ type run[T engine.Float] struct {
 	l   learner.Learner[T]
 	met *learner.PosteriorReport // what its posterior met before
 
+	broke error // that l has diverged in learning, and at which examples; nil: it hasn't
+
 	test     *eval.Memory[T] // nil: not in memory
 	testInfo dataset.Info
 }
@@ -758,6 +760,9 @@ func (r *run[T]) learn() (eval.Result, error) {
 	}
 	err = j.nowhere(err)
 	j.countOn(&res)
+	if errors.Is(err, learner.ErrDiverged) { // the run ended there, and finish says so
+		r.broke, err = err, nil
+	}
 	return res, err
 }
 
@@ -886,6 +891,9 @@ func (r *run[T]) tell(res *Result) {
 // diverged is the error of a learner whose state is no longer finite, whether or not it is to be
 // saved. The state is looked at only where a score or a weight says that it may be so.
 func (r *run[T]) diverged(res eval.Result) error {
+	if r.broke != nil {
+		return wrapped(ErrDiverged, fmt.Errorf("%s: %w", r.j.name, r.broke))
+	}
 	if res.NotFinite == 0 && learner.FiniteWeights(r.l) {
 		return nil
 	}

@@ -289,7 +289,7 @@ func (j *Job) warnPassed(r *Result, met *learner.PosteriorReport) {
 	}
 	n := p.Passed + p.Lost
 	if r.Counts.Fit != nil { // which begins anew, and counts once
-		of = r.Counts.Examples
+		of, n = r.Counts.Examples, max(p.Passed, p.Lost) // an example may be among both
 	} else if met != nil {
 		n -= met.Passed + met.Lost
 	}

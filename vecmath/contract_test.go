@@ -358,9 +358,6 @@ func TestPanics(t *testing.T) {
 		{panicMask, func() { run(f, 16, []int{0, 1}, i(0), f, []uint64{1 << 16}) }},
 		{panicShort, func() { LanesRun(n1, f, 16, []int{0, 1}, i(0), f, nil, mask, 1, 0, 1) }},
 		{panicShort, func() { LanesRun(n1, f, 16, []int{0, 1}, i(0), f, f, mask, -1, 0, 1) }},
-		{panicShort, func() {
-			LanesRunSum(n1, nil, d, d, 1, f, 16, []int{0, 1}, i(0), f, f, mask, 1, 0, 1)
-		}},
 		{panicShort, func() { SparseDotAxpyRun(d, d, nil, []int{0, 1}, i(0), d) }},
 		{panicShort, func() { SparseDotAxpyRun(d, d, d, []int{0}, i(0), d) }},
 		{panicShort, func() { SparseDotAxpyRun(d, d, d, []int{1, 0}, i(0), d) }},
@@ -469,11 +466,6 @@ func indexKernels() []withIndices {
 			func(o *operands[float32]) { LanesScoreLE(o.z, o.y, o.idx, o.x, o.mask, o.a, o.t) }},
 		{"LanesRun", makeRun[float32], idx, rows, func(o *operands[float32]) {
 			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride, o.t, o.a)
-		}},
-		{"LanesRunSum", makeRunSum[float32], idx, rows, func(o *operands[float32]) {
-			n := len(o.lanes)
-			LanesRunSum(o.lanes, o.d[:n], o.d[n:2*n], o.d[2*n:], 1, o.y, o.n, o.ptr, o.idx, o.x,
-				o.z, o.mask, o.stride, o.t, o.a)
 		}},
 		{"LanesRunInt16", makeRunInt16[float32], idx, func(o *operands[float32]) int {
 			return len(o.int16s) / o.n

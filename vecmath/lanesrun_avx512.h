@@ -15,10 +15,6 @@
 // its sums are made anew. That is rare where few lanes see an example; where more than MANY do, the
 // update goes before the next sums.
 //
-// With SUM the sum of all lanes goes through the examples, too, each behind its comparisons: its
-// loops end where it was not expected once or twice an example, and that is found out while the
-// sums of lanes, of which the processor has a long list by then, still take their time.
-//
 // DI ptr, BX seen, R9 y and R15 counts of the next example, SI w, R13 width in bytes, R10 and R11
 // the end of its rows and val, or of this one's where the next one has no sums yet and DX is 0;
 // else -DX is the number of its non-zeros, which are behind this one's, R12 the non-zero counted
@@ -60,14 +56,6 @@ loop: \
 	XORL  AX, AX
 	XORL  R14, R14
 	ZERO16
-
-#define NONZERO(k, sum) \
-	MOVLQSX     (4*k)(R10)(DX*4), R8; \
-	VCVTSS2SD   (4*k)(R11)(DX*4), X15, X8; \
-	VMOVSD      (CX)(R8*8), X9; \
-	VFMADD231SD X9, X8, sum; \
-	VFMADD231SD X8, X14, X9; \
-	VMOVSD      X9, (CX)(R8*8)
 
 ahead:
 	KMOVQ   K5, R8
@@ -292,72 +280,6 @@ count:
 
 step:
 	MOVQ  DX, R12
-#ifdef SUM
-	// CX s, DX the non-zero, up to 0, X14 the multiple of the example, X0-X7 partial sums, X15 0: no
-	// sums of lanes are in registers here
-	LOADS(CX)
-	VXORPS      X15, X15, X15
-	VCVTSI2SDL  (R15), X15, X14
-	MULUNIT(X14)
-	VCVTSS2SD   (R9), X15, X8
-	VMULSD      X8, X14, X14
-	VADDSD      X15, X14, X14
-	VXORPS      X0, X0, X0
-	VXORPS      X1, X1, X1
-	VXORPS      X2, X2, X2
-	VXORPS      X3, X3, X3
-	VXORPS      X4, X4, X4
-	VXORPS      X5, X5, X5
-	VXORPS      X6, X6, X6
-	VXORPS      X7, X7, X7
-	ADDQ        $8, DX
-	JGT         few
-
-eight:
-	NONZERO(-8, X0)
-	NONZERO(-7, X1)
-	NONZERO(-6, X2)
-	NONZERO(-5, X3)
-	NONZERO(-4, X4)
-	NONZERO(-3, X5)
-	NONZERO(-2, X6)
-	NONZERO(-1, X7)
-	ADDQ $8, DX
-	JLE  eight
-
-few:
-	SUBQ $8, DX
-	JEQ  tree
-	NONZERO(0, X0)
-	INCQ DX
-	JEQ  tree
-	NONZERO(0, X1)
-	INCQ DX
-	JEQ  tree
-	NONZERO(0, X2)
-	INCQ DX
-	JEQ  tree
-	NONZERO(0, X3)
-	INCQ DX
-	JEQ  tree
-	NONZERO(0, X4)
-	INCQ DX
-	JEQ  tree
-	NONZERO(0, X5)
-	INCQ DX
-	JEQ  tree
-	NONZERO(0, X6)
-
-tree:
-	VADDSD X4, X0, X0
-	VADDSD X5, X1, X1
-	VADDSD X6, X2, X2
-	VADDSD X7, X3, X3
-	VADDSD X2, X0, X0
-	VADDSD X3, X1, X1
-	VADDSD X1, X0, X0
-	STOREBOTH(X0, X14)
-#endif
 	ADDQ  $8, DI
 	ADDQ  $ESIZE, R9
 	ADDQ  $4, R15
@@ -367,6 +289,5 @@ tree:
 
 done:
 #undef MANY
-#undef NONZERO
 #undef RUNTILE
 #undef COMPARETWO

@@ -295,11 +295,6 @@ func kernelTable[T Float]() []kernel[T] {
 			}},
 			kernel[T]{"sparseDotAxpyMixed", makeSparse[T],
 				func(o *operands[T]) { o.dsum = SparseDotAxpyMixed(o.d, o.da, o.idx, o.x) }},
-			kernel[T]{"lanesRunSum", makeRunSum[T], func(o *operands[T]) {
-				n := len(o.lanes)
-				LanesRunSum(o.lanes, o.d[:n], o.d[n:2*n], o.d[2*n:], o.da, o.y, o.n, o.ptr, o.idx,
-					o.x, o.z, o.mask, o.stride, o.t, o.a)
-			}},
 			kernel[T]{"sparseDotAxpyRun", makeDotAxpyRun[T], func(o *operands[T]) {
 				n := len(o.ptr) - 1
 				SparseDotAxpyRun(o.d[:n], o.d[2*n:], o.d[n:2*n], o.ptr, o.idx, o.x)
@@ -504,21 +499,6 @@ func makeRun[T Float](g *generator[T], n int) *operands[T] {
 	o := g.examples(n, width)
 	o.t, o.a = g.float(), g.float()
 	g.rows(o, o.ptr[len(o.z)]-o.ptr[0], width)
-	return o
-}
-
-// makeRunSum: makeRun without rows that repeat in an example; d is one product and one multiple an
-// example, then the sum of all lanes.
-func makeRunSum[T Float](g *generator[T], n int) *operands[T] {
-	o := makeRun(g, n)
-	rows := len(o.idx)
-	for e := range o.lanes {
-		j := g.rng.IntN(max(rows, 1))
-		for k := o.ptr[e]; k < o.ptr[e+1]; k++ {
-			o.idx[k-o.ptr[0]] = int32((j + k) % rows)
-		}
-	}
-	g.doubles(o, 2*len(o.lanes)+rows)
 	return o
 }
 

@@ -67,67 +67,6 @@ func sparseDotAxpyRunPlain(f, w *float64, nw int, a *float64, ptr *int, n int, i
 	}
 }
 
-// LanesRunSum is [LanesRun] with the sum of all lanes, s, kept beside them: for each example it
-// does what [SparseDotAxpyRun] does, with a[e] = unit*counts[e]*y[e], which is never -0. Row r of
-// the lanes and element r of s belong to the same feature, of which an example has one non-zero.
-func LanesRunSum[T Float](counts []int32, f, a, s []float64, unit float64, w []T, width int,
-	ptr []int, rows []int32, val, y []T, seen []uint64, stride int, margin, step T) {
-	n := len(counts)
-	if width < 0 || width%LaneUnit[T]() != 0 || width > MaxRunWidth {
-		panic(panicWidth)
-	}
-	if n == 0 {
-		return
-	}
-	checkRun(n, width, width, len(w), ptr, rows, len(y), seen, stride)
-	checkExamples(n, 1, len(s), ptr, rows)
-	LanesRunSumUnchecked(trusted.Indices{}, counts, f, a, s, unit, w, width, ptr, rows, val, y,
-		seen, stride, margin, step)
-}
-
-// LanesRunSumUnchecked is [LanesRunSum] for offsets, rows and masks that the caller has checked: it
-// looks at the offsets' ends only.
-func LanesRunSumUnchecked[T Float](_ trusted.Indices, counts []int32, f, a, s []float64,
-	unit float64, w []T, width int, ptr []int, rows []int32, val, y []T, seen []uint64, stride int,
-	margin, step T) {
-	n := len(counts)
-	if len(f) < n || len(a) < n {
-		panic(panicShort)
-	}
-	if !is32[T]() || width <= 0 || n == 0 {
-		LanesRunUnchecked(trusted.Indices{}, counts, w, width, ptr, rows, val, y, seen, stride,
-			margin, step)
-		sumSteps(a, counts, unit, y)
-		SparseDotAxpyRunUnchecked(trusted.Indices{}, f[:n], s, a, ptr, rows, val)
-		return
-	}
-	nnz := checkLanesRun(counts, w, width, ptr, rows, val, y, seen, stride)
-	if race {
-		raceRows(s, 1, rows[:nnz])
-		raceWriteRows(s, 1, rows[:nnz])
-		raceWrite(f[:n])
-		raceWrite(a[:n])
-	}
-	lanesRunSum(data(counts), data(f), data(a), data(s), len(s), unit, f32(data(w)), len(w), width,
-		data(ptr), n, data(rows), f32(data(val)), f32(data(y)), data(seen), stride, float32(margin),
-		float32(step))
-}
-
-// sumSteps sets a to what is added to the sum of all lanes, in units of the examples.
-func sumSteps[T Float](a []float64, counts []int32, unit float64, y []T) {
-	a, y = a[:len(counts)], y[:len(counts)]
-	for e, c := range counts { // a branch on labels would often be mispredicted
-		a[e] = float64(float64(unit*float64(c))*float64(y[e])) + 0 // no -0 where none updates
-	}
-}
-
-// sumBehind is what LanesRunSum does behind LanesRun.
-func sumBehind(counts *int32, f, a, s *float64, ns int, unit float64, ptr *int, n int, rows *int32,
-	val, y *float32) {
-	sumSteps(unsafe.Slice(a, n), unsafe.Slice(counts, n), unit, unsafe.Slice(y, n))
-	sparseDotAxpyRun(f, s, ns, a, ptr, n, rows, val)
-}
-
 // SparseOnesAddRun goes through a run of sparse examples x whose values are all 1: example after
 // example, w gets a[e] times x, 0 <= e < len(a). Where a[e] is 0 nothing is added. Example e has
 // the indices ptr[e] to ptr[e+1]-1 of idx, counted from ptr[0].

@@ -414,42 +414,6 @@ TEXT ·lanesRunAVX512F32(SB), NOSPLIT, $0-88
 	VZEROUPPER
 	RET
 
-// func lanesRunSumAVX512(counts *int32, f, a, s *float64, unit float64, w *float32, width int, ptr *int,
-// n int, rows *int32, val, y *float32, seen *uint64, stride int, margin, step float32)
-TEXT ·lanesRunSumAVX512(SB), NOSPLIT, $0-120
-	MOVQ         counts+0(FP), R15
-	MOVQ         w+40(FP), SI
-	MOVQ         width+48(FP), R13
-	MOVQ         ptr+56(FP), DI
-	MOVQ         n+64(FP), DX
-	MOVQ         rows+72(FP), R10
-	MOVQ         val+80(FP), R11
-	MOVQ         y+88(FP), R9
-	MOVQ         seen+96(FP), BX
-	MOVQ         stride+104(FP), R8
-	KMOVQ        R8, K7
-	VBROADCASTSS margin+112(FP), Z29
-	VBROADCASTSS step+116(FP), Z28
-#define SUM
-#define LOADS(r) \
-	MOVQ s+24(FP), r
-#define MULUNIT(x) \
-	VMULSD unit+32(FP), x, x
-#define STOREBOTH(product, multiple) \
-	MOVQ   R15, R8; \
-	SUBQ   counts+0(FP), R8; \
-	MOVQ   f+8(FP), CX; \
-	MOVQ   a+16(FP), DX; \
-	VMOVSD product, (CX)(R8*2); \
-	VMOVSD multiple, (DX)(R8*2)
-#include "lanesrun_avx512.h"
-#undef SUM
-#undef LOADS
-#undef MULUNIT
-#undef STOREBOTH
-	VZEROUPPER
-	RET
-
 // func lanesRunInt16AVX512F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32,
 // seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128

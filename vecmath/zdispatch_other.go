@@ -89,11 +89,6 @@ func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows
 	lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, step)
 }
 
-func lanesRunSum(counts *int32, f, a, s *float64, ns int, unit float64, w *float32, nw, width int, ptr *int, n int, rows *int32, val, y *float32, seen *uint64, stride int, margin, step float32) {
-	lanesRun(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, step)
-	sumBehind(counts, f, a, s, ns, unit, ptr, n, rows, val, y)
-}
-
 func lanesRunInt16[T Float](counts, sums *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, y *T, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int) {
 	return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak, lanes)
 }

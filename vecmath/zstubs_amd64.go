@@ -193,11 +193,6 @@ func lanesRunAVX2F32(counts *int32, w *float32, width int, ptr *int, n int, rows
 //go:noescape
 func lanesRunAVX2F64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val, y *float64, seen *uint64, stride int, margin, step float64)
 
-// lanesRunSum takes what lanesRun takes.
-//
-//go:noescape
-func lanesRunSumAVX512(counts *int32, f, a, s *float64, unit float64, w *float32, width int, ptr *int, n int, rows *int32, val, y *float32, seen *uint64, stride int, margin, step float32)
-
 // lanesRunInt16 takes widths of 32 to MaxRunWidth lanes, of which one at least is in use, one
 // example at least, and no bit of seen beyond the lanes in use.
 //

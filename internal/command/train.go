@@ -106,7 +106,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"update (ensembles: and no member makes a mistake on any example); exit code 6 if "+
 		"--max-updates ends it before")
 	fs.Int64Var(&t.maxUpdates, "max-updates", training.DefaultMaxUpdates, "with "+
-		"--until-converged: give up (exit code 6) after so many updates; 0 is no limit")
+		"--until-converged: give up (exit code 6) after so many updates, or 10^9 examples; "+
+		"0 is no limit")
 	fs.BoolVar(&o.ActiveSet, "active-set", false, "with --until-converged: pass over the "+
 		"examples that still make updates before all are passed again"+
 		who(func(t learner.Traits) bool { return t.ActiveSet }))

@@ -165,23 +165,4 @@ func learnsOrSays[T learner.Float](t *testing.T, l learner.Learner[T], b *engine
 }
 
 // FiniteState returns an error that names the first part of s that has a NaN or an infinity.
-func FiniteState(s learner.State) error {
-	for name, v := range s.Scalars {
-		if v-v != 0 {
-			return fmt.Errorf("scalar %q is %v", name, v)
-		}
-	}
-	for _, x := range s.Tensors {
-		ok := true
-		switch data := x.Data.(type) {
-		case []float32:
-			ok = engine.Finite(data)
-		case []float64:
-			ok = engine.Finite(data)
-		}
-		if !ok {
-			return fmt.Errorf("tensor %q is not finite", x.Name)
-		}
-	}
-	return nil
-}
+func FiniteState(s learner.State) error { return s.CheckFinite() }

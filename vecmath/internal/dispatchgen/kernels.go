@@ -157,18 +157,6 @@ var kernels = []kernel{
 		stubs: "takes widths of 1 to MaxRunWidth lanes and no bit of seen beyond.",
 	},
 	{
-		name: "lanesRunSum",
-		params: "counts *int32, f, a, s *float64, ns int, unit float64, w *float32, nw, " +
-			"width int, ptr *int, n int, rows *int32, val, y *float32, seen *uint64, " +
-			"stride int, margin, step float32",
-		asm: "counts f a s unit w width ptr n rows val y seen stride margin step",
-		plain: "lanesRun(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, " +
-			"step)\n" +
-			"sumBehind(counts, f, a, s, ns, unit, ptr, n, rows, val, y)",
-		forms: "AVX512",
-		stubs: "takes what lanesRun takes.",
-	},
-	{
 		name: "lanesRunInt16",
 		params: "counts, sums *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, " +
 			"y *T, seen *uint64, stride, margin, limit, peak, lanes int",
