@@ -379,6 +379,52 @@ func TestBinaryRefused(t *testing.T) {
 	}
 }
 
+// TestBinaryForged: counts, numbers of features and totals that contradict each other are refused,
+// however right the checksums are.
+func TestBinaryForged(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f.npz")
+	if err := os.WriteFile(file, []byte(matrix(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := Convert(t.Context(), []string{file}, Options{}, Conversion{To: "hsb",
+		Out: &out}); err != nil {
+		t.Fatal(err)
+	}
+	good := out.Bytes() // two rows, of the features 0 and 2 and 1, of 3
+	const (
+		end    = 24 + 16 // the last record, and what stands before it, from the file's end
+		codes  = end + 8
+		idx    = codes + 8
+		counts = idx + 8
+	)
+	for name, tc := range map[string]struct {
+		at, from, to int // a byte from the end
+		want         string
+	}{
+		"as it is":              {1, 0, 0, ""},
+		"fewer values in a row": {counts - 4, 1, 0, "as many values as there are"},
+		"more values in a row":  {counts - 4, 1, 2, "as many values as there are"},
+		"a feature beyond":      {idx - 1, 2, 3, "too large a number"},
+		"a label beyond":        {codes, 0, 9, "a label that has no name"},
+		"other examples in all": {16, 2, 1, "the end says others"},
+		"other values in all":   {8, 3, 4, "the end says others"},
+		"features that are one": {idx - 1, 2, 0, "don't ascend"},
+	} {
+		b := bytes.Clone(good)
+		if b[len(b)-tc.at] != byte(tc.from) {
+			t.Fatalf("%s: found %d, want %d", name, b[len(b)-tc.at], tc.from)
+		}
+		b[len(b)-tc.at] = byte(tc.to)
+		_, err := LoadReader[float64](t.Context(), "f", bytes.NewReader(resummed(b)), Options{
+			Format: "hsb"})
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(
+			err.Error(), tc.want)) {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
 // TestDamagedBinary: no byte can be another without an error, and none be missing.
 func TestDamagedBinary(t *testing.T) {
 	for _, tc := range convertibles {

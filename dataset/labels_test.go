@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -196,6 +197,39 @@ func TestMissingLabels(t *testing.T) {
 			if kept := door.name == "ndjson, texts" && word != "?"; (err == nil) != kept {
 				t.Errorf("%s, %q: %v", door.name, word, err)
 			}
+		}
+	}
+}
+
+// TestForgottenLabel: a row that is left out leaves nothing behind, also where its label, or that
+// it had none, was met there first.
+func TestForgottenLabel(t *testing.T) {
+	for _, data := range []string{"? 1:x\n1 1:1\n? 1:1\n-1 1:1\n", "x 1:x\n1 1:1\n? 1:1\n-1 1:1\n"} {
+		s, err := OpenReader[float64](t.Context(), "in", strings.NewReader(data), Options{
+			LabelsOptional: true, OnError: "skip", Labels: &LabelMap{"-1", "1"}, Format: "svmlight"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := s.Next()
+		if err != nil || b.Len() != 3 {
+			t.Fatal(b, err)
+		}
+		if !s.Labelled(0) || s.Labelled(1) || !s.Labelled(2) || b.Y[0] != 1 || b.Y[2] != -1 ||
+			s.Info().Foreign != 0 {
+			t.Errorf("%q: %v, %t, %d foreign", data, b.Y, s.Labelled(1), s.Info().Foreign)
+		}
+		s.Close()
+	}
+}
+
+// TestLabelLength: a label may have so many bytes, and no more.
+func TestLabelLength(t *testing.T) {
+	for extra, want := range []error{nil, ErrBadRow} {
+		long := strings.Repeat("a", format.LongLabel+extra)
+		_, err := LoadReader[float64](t.Context(), "in", strings.NewReader("x,y\n1,b\n1,"+long+"\n"),
+			Options{Format: "csv", LabelCol: "y"})
+		if !errors.Is(err, want) {
+			t.Errorf("%d bytes: %v, want %v", len(long), err, want)
 		}
 	}
 }

@@ -105,6 +105,17 @@ func matrix(t testing.TB, other ...string) string {
 	return archive(t, zip.Deflate, parts...)
 }
 
+// beyond has the comment of the last file in a zip's directory, and so the directory, end a byte
+// behind the zip.
+func beyond(text string) string {
+	b := []byte(text)
+	last, end := strings.LastIndex(text, "PK\x01\x02"), strings.LastIndex(text, "PK\x05\x06")
+	more := byte(len(b) - end + 1)
+	b[last+32] += more
+	b[end+12] += more
+	return string(b)
+}
+
 func TestBrokenNPZ(t *testing.T) {
 	x := npy(dict("<f8", "2, 2"), 1.5, -2.0, 0.0, 3.0)
 	y := npy(dict("<i8", "2,"), int64(1), int64(-1))
@@ -123,6 +134,8 @@ func TestBrokenNPZ(t *testing.T) {
 		{"no labels", archive(t, zip.Store, "X", x), "put them into the zip (as y)", ErrFormat},
 		{"counts differ", archive(t, zip.Store, "X", x, "y", npy(dict("<i8", "1,"), int64(1))),
 			"2 examples, but f.npz/y.npy has 1 labels", ErrFormat},
+		{"more labels than examples", archive(t, zip.Store, "X", x, "y", npy(dict("<i8", "3,"),
+			int64(1), int64(-1), int64(1))), "2 examples, but f.npz/y.npy has 3 labels", ErrFormat},
 		{"examples of one dimension", archive(t, zip.Store, "a", x, "b", x, "y", y, "x", y),
 			"x.npy:byte 0: expected examples, an array of two dimensions", ErrFormat},
 		{"which are the examples", archive(t, zip.Store, "a", x, "b", x), `"a" or "b"?`, ErrFormat},
@@ -139,6 +152,8 @@ func TestBrokenNPZ(t *testing.T) {
 		{"a long directory", archive(t, zip.Store, long...), "directory is longer than 1 MiB",
 			ErrFormat},
 		{"cut", good[:len(good)-30], "the file is truncated or damaged", ErrTruncated},
+		{"a directory beyond the end", beyond(good), "the file is truncated or damaged",
+			ErrTruncated},
 		{"cut early", good[:60], "the file is truncated or damaged", ErrTruncated},
 		{"a wrong checksum", strings.Replace(good, "\x00\x00\x08\x40", "\x00\x00\x10\x40", 1),
 			"length or checksum differ", ErrFormat},

@@ -129,6 +129,23 @@ func TestDDMByHand(t *testing.T) {
 	}
 }
 
+// TestDriftNone: no detector finds drift where all losses are the same.
+func TestDriftNone(t *testing.T) {
+	for _, name := range DriftDetectors() {
+		for _, loss := range []float64{0, 1} {
+			d, err := NewDriftDetector(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 1000 {
+				if state := d.Add(loss); name != "blind" && state != DriftNone {
+					t.Fatalf("%s: %v after %d losses of %v", name, state, i+1, loss)
+				}
+			}
+		}
+	}
+}
+
 // TestPageHinkleyUnchanged: where nothing changes there is at most one alarm in 480,000 losses,
 // whatever the rate of errors. At the default settings 1 in 100 is expected.
 func TestPageHinkleyUnchanged(t *testing.T) {

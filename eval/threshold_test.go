@@ -133,6 +133,18 @@ func TestThresholdOfCosts(t *testing.T) {
 	}
 }
 
+// TestThresholdTies: of several thresholds whose errors cost least it is the largest.
+func TestThresholdTies(t *testing.T) {
+	c := Calibrator{Unit: 1}
+	for score, y := range []float64{1, -1, 1} { // an error from 2 on, and one from 0 on
+		c.Add(y, float64(score), true)
+	}
+	got, ok := c.Threshold(Target{FalsePositive: 1, FalseNegative: 1})
+	if !ok || !(got.Score > 1 && got.Score <= 2) || *got.Cost != 1.0/3 {
+		t.Errorf("%+v, %v, want a score above 1", got, ok)
+	}
+}
+
 // TestNoThreshold: where there is none, and where that nothing is +1 costs least.
 func TestNoThreshold(t *testing.T) {
 	var none Calibrator

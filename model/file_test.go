@@ -59,6 +59,9 @@ func TestPrepRefused(t *testing.T) {
 		{`"dim":2`, `"dim":2,"interactions":["abc"]`, "interactions"},
 		{`"negative":"no","positive":"yes"`, `"negative":"+1","positive":"+1"`, "labels"},
 		{`"positive":"yes"`, `"positive":""`, "labels"},
+		{`"no","positive":"yes"}`, `"","positive":"yes"},"rest":"yes"`, "rest"},
+		{`"positive":"yes"}`, `"positive":"yes"},"rest":"maybe"`, "rest"},
+		{`"dim":2`, `"dim":2,"kinds":"nn","names":["a"]`, "names"},
 	} {
 		bad := strings.Replace(good, c.from, c.to, 1)
 		if bad == good {

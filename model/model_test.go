@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	formats "github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -480,6 +481,10 @@ func TestRefused(t *testing.T) {
 		{"zeros", make([]byte, 64), ErrForeign},
 		{"absurd header length", append(binary.LittleEndian.AppendUint64(nil, 1<<62), "{}"...),
 			ErrForeign},
+		{"header a byte too long", append(binary.LittleEndian.AppendUint64(nil, 1<<30+1),
+			`{"a`...), ErrForeign},
+		{"header as long as can be", append(binary.LittleEndian.AppendUint64(nil, 1<<30),
+			`{"a`...), ErrTruncated},
 		{"header longer than the file", append(binary.LittleEndian.AppendUint64(nil, 99_999_999),
 			`{"a`...), ErrTruncated},
 		{"another safetensors file", container(
@@ -523,7 +528,7 @@ func TestRefused(t *testing.T) {
 		{"tensor twice", container(line(
 			`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]},"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 8)), ErrDamaged},
 		{"metadata twice", container(`{`+meta(goodDoc)+`,`+meta(goodDoc)+`}`, nil), ErrDamaged},
-		{"document twice", container(strings.Replace(line(`"w":{}`), `"halfspace":"{`,
+		{"document twice", container(strings.Replace(`{`+meta(goodDoc)+`}`, `"halfspace":"{`,
 			`"halfspace":"{}","halfspace":"{`, 1), nil), ErrDamaged},
 		{"text behind the document", container(`{`+meta(goodDoc+` x`)+`}`, nil), ErrDamaged},
 		{"key of the document twice", container(
@@ -627,12 +632,93 @@ func TestEncodeRefuses(t *testing.T) {
 		{"type", func(m *Model) { m.State.Tensors[0].Data = []string{"a", "b", "c"} }, ErrInvalid},
 		{"shape", func(m *Model) { m.State.Tensors[0].Shape = []int{4} }, ErrInvalid},
 		{"negative shape", func(m *Model) { m.State.Tensors[0].Shape = []int{-1, -3} }, ErrInvalid},
+		{"a mistake too many", func(m *Model) { m.Mistakes = MaxCount + 1 }, ErrInvalid},
+		{"an example too many", func(m *Model) { m.Presented = MaxCount + 1 }, ErrInvalid},
+		{"pass of what only predicts", func(m *Model) {
+			m.Pass, m.PredictOnly = &learner.Pass{Examples: 3}, true
+		}, ErrInvalid},
+		{"pass behind its end", func(m *Model) { m.Pass = &learner.Pass{Examples: 3, At: 4} },
+			ErrInvalid},
+		{"calibration of two classes", func(m *Model) {
+			m.Prep.Labels, m.Prep.Classes = Labels{}, []string{"a", "b", "c"}
+			m.Calibration = &learner.Calibration{Slope: 1}
+		}, ErrInvalid},
+		{"threshold of three classes", func(m *Model) {
+			m.Prep.Labels, m.Prep.Classes = Labels{}, []string{"a", "b", "c"}
+			m.Threshold = &learner.Threshold{Score: 1, Target: "recall=0.5", High: 1}
+		}, ErrInvalid},
+		{"scaling of more features than there are", func(m *Model) {
+			m.Prep.Scaling = &formats.Scaling{Method: "maxabs", Known: make([]float64, 3*4)}
+		}, ErrInvalid},
+		{"classes beside a rest", func(m *Model) {
+			m.Prep.Labels, m.Prep.Classes, m.Prep.Rest = Labels{}, []string{"a", "b"}, "c"
+		}, ErrInvalid},
+		{"long note", func(m *Model) { m.Note = strings.Repeat("x", MaxNote+1) }, ErrInvalid},
+		{"note that is no text", func(m *Model) { m.Note = "caf\xe9" }, ErrInvalid},
 	} {
 		m := sample()
+		m.Pass = &learner.Pass{Examples: 3, At: 3}
+		m.Threshold = &learner.Threshold{Score: 1, Target: "recall=0.5", High: 1}
+		if err := Encode(io.Discard, m); err != nil {
+			t.Fatal(err)
+		}
+		m.Pass, m.Threshold = nil, nil
 		c.change(m)
 		var buf bytes.Buffer
 		if err := Encode(&buf, m); !errors.Is(err, c.want) || buf.Len() != 0 {
 			t.Errorf("%s: %v after %d bytes, want %v", c.name, err, buf.Len(), c.want)
+		}
+	}
+}
+
+// TestCaptureCounts: a counter that has come to its end by updates is written as its most.
+func TestCaptureCounts(t *testing.T) {
+	e, err := learner.Lookup("perceptron")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := learner.New[float64](e, e.Config(), learner.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := l.State()
+	s.Counters["updates"] = MaxCount
+	if err := l.SetState(s); err != nil {
+		t.Fatal(err)
+	}
+	b := &engine.Block[float64]{Dim: 1, Y: []float64{1}, Ptr: []int{0, 1}, Idx: []int32{0},
+		Val: []float64{1}}
+	if err := l.Learn(b, make([]learner.Round, 1)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Capture("perceptron", e.Config(), 1, l)
+	if err != nil || m.State.Counters["updates"] != MaxCount {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	if _, err := Restore[float64](m, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFeatureNames: features have the names of their columns, wherever the label stands among
+// these, and none stands for columns that are left out.
+func TestFeatureNames(t *testing.T) {
+	columns := []string{"a", "b", "c", "d"}
+	for _, c := range []struct {
+		p    Prep
+		want []string
+	}{
+		{Prep{Dim: 3}, nil},
+		{Prep{Dim: 4, Columns: columns}, columns},
+		{Prep{Dim: 3, Columns: columns, LabelCol: 1}, []string{"b", "c", "d"}},
+		{Prep{Dim: 3, Columns: columns, LabelCol: 2}, []string{"a", "c", "d"}},
+		{Prep{Dim: 3, Columns: columns, LabelCol: 4}, []string{"a", "b", "c"}},
+		{Prep{Dim: 3, Columns: columns, LabelCol: 2, Kinds: "-tn", Names: []string{"c=x", "c=y"}},
+			[]string{"d", "c=x", "c=y"}},
+		{Prep{Dim: 3, LabelCol: 4, Kinds: "nnn"}, nil},
+	} {
+		if got := c.p.FeatureNames(); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // standing is a model whose run was stopped.
@@ -57,6 +59,22 @@ func TestPosition(t *testing.T) {
 		var b bytes.Buffer
 		if err := Encode(&b, m); !errors.Is(err, ErrInvalid) || b.Len() != 0 {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, x := range map[string]learner.Tensor{
+		"of two dimensions": {Shape: []int{1, 3}, Data: []uint8{1, 2, 3}},
+		"empty":             {Shape: []int{0}, Data: []uint8{}},
+		"of numbers":        {Shape: []int{1}, Data: []float64{1}},
+		"of no position":    {Shape: []int{3}, Data: []uint8{1, 2, 3}},
+	} {
+		m := standing()
+		if m.Position.Tallies = nil; name == "of no position" {
+			m.Position = nil
+		}
+		x.Name = talliesTensor
+		m.State.Tensors = append(m.State.Tensors, x)
+		if _, err := Decode(encode(t, m)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("tallies %s: %v", name, err)
 		}
 	}
 	for name, doc := range map[string]string{

@@ -279,7 +279,7 @@ func (p *Prep) checkNames() error {
 }
 
 func (p *Prep) checkClasses() error {
-	if len(p.Classes) > 0 && (p.Labels != Labels{} || p.Rest != "") {
+	if len(p.Classes) > 0 && p.Labels != (Labels{}) {
 		return errors.New("prep: classes and two labels, want either")
 	}
 	seen := map[string]bool{}

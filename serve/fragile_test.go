@@ -223,3 +223,71 @@ func TestReplayCounts(t *testing.T) {
 		t.Errorf("25 examples before, of 26: %v", err)
 	}
 }
+
+// TestReloadFaulty: learning that has ended begins again by Reload, with all that was answered.
+func TestReloadFaulty(t *testing.T) {
+	path, log := newModel(t, halfspace.Options{Learner: "fragile"}), filepath.Join(t.TempDir(), "log")
+	s := start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}})
+	for _, c := range []struct {
+		body string
+		want int
+	}{{`{"label":1,"0":2}`, 200}, {`{"label":1,"0":13}`, 503}, {`{"label":1,"0":2}`, 503}, {"", 0},
+		{`{"label":-1,"0":2}`, 200}} {
+		if c.body == "" {
+			if err := s.Reload(); err != nil || s.Ready() != nil {
+				t.Fatal(err, s.Ready())
+			}
+		} else if status, text := do(s, Learn, mediaJSON, c.body); status != c.want {
+			t.Errorf("%s: %d %s, want %d", c.body, status, text, c.want)
+		}
+	}
+	if err := s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if m, _, err := Replay(context.Background(), log, nil, 0); err != nil || m.Presented() != 22 {
+		t.Errorf("replayed: %v", err)
+	}
+}
+
+// TestNewNames: features that come in one request are told apart, also by the saved model; and a
+// request without a name, which a log of an older version may have, is left out.
+func TestNewNames(t *testing.T) {
+	path := trained(t, halfspace.Options{Learner: "pa"}, "{\"y\":\"no\",\"job\":\"clerk\"}\n"+
+		"{\"y\":\"yes\",\"job\":\"smith\"}\n")
+	log := filepath.Join(t.TempDir(), "log")
+	o := Options{Models: []Model{{Name: "a", Path: path, Log: log}}, PublishEvery: 1}
+	check := func(s *Server) {
+		t.Helper()
+		for name, label := range map[string]string{"u": "yes", "v": "no", "w": "yes"} {
+			if _, text := do(s, Predict, mediaJSON, `{"`+name+`":1}`); !strings.Contains(text,
+				`"label":"`+label+`"`) {
+				t.Errorf("%s: %s, want %s", name, text, label)
+			}
+		}
+	}
+	s := start(t, o)
+	if status, text := do(s, Learn, mediaJSON, `[{"y":"yes","u":1},{"y":"no","v":1},`+
+		`{"y":"yes","w":1}]`); status != 200 {
+		t.Fatal(text)
+	}
+	check(s)
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(log, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &examples{ptr: []int{0, 1}, idx: []int32{0}, f32: []float32{1}, n: 1, words: true,
+		names: [][]byte{{}}, code: []int32{0}, labels: []string{"yes"}}
+	if err := (&logWriter{f: w, path: log}).frame(frameLearn, counted(5), x.encode(nil, 0,
+		1)); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if m, r, err := Replay(context.Background(), log, nil, 0); err != nil || m.Presented() != 5 ||
+		r.Learned != 3 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	check(start(t, o))
+}

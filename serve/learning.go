@@ -682,7 +682,7 @@ func (h *hosted) learn(t *task) (learned, mistakes int64, bad *Error) {
 		if h.journal != nil {
 			h.fails(h.journal.cut(begin))
 		}
-		if learned, mistakes = 0, 0; errors.Is(err, errSpoilt) {
+		if errors.Is(err, errSpoilt) {
 			h.fails(err)
 			bad = unavailable("the model can't learn this request, nor any more: %v", err)
 		} else {

@@ -174,6 +174,24 @@ func TestMergeWrong(t *testing.T) {
 	if _, err := training.Run(t.Context(), strong, training.Env{}); err != nil {
 		t.Fatal(err)
 	}
+	wrong := o // fewer examples, and a mistake in each
+	wrong.Files, wrong.Model = []string{filepath.Join(dir, "wrong.svm")}, filepath.Join(dir, "wrong")
+	os.WriteFile(wrong.Files[0], []byte(strings.Repeat("+1 1:1\n-1 1:1\n", 55)), 0o600)
+	column := func(name, text string, label string) string {
+		o := o
+		o.Files, o.Model = []string{filepath.Join(dir, name+".csv")}, filepath.Join(dir, name)
+		o.Data.LabelCol = label
+		os.WriteFile(o.Files[0], []byte(text), 0o600)
+		if _, err := training.Run(t.Context(), o, training.Env{}); err != nil {
+			t.Fatal(err)
+		}
+		return o.Model
+	}
+	first := column("first", strings.Repeat("1,2,0.5\n0,3,1.5\n", 9), "1")
+	third := column("third", strings.Repeat("2,0.5,1\n3,1.5,0\n", 9), "3")
+	if _, err := training.Run(t.Context(), wrong, training.Env{}); err != nil {
+		t.Fatal(err)
+	}
 	from := other(func(o *training.Options) {
 		*o = training.Options{From: whole.Model, Files: o.Files}
 	})
@@ -205,6 +223,10 @@ func TestMergeWrong(t *testing.T) {
 		{"a prior of other settings", noise[0], p, shard.ErrForeign, "other settings"},
 		{"a prior that knows more", more.Model, []string{whole.Model, whole.Model},
 			shard.ErrForeign, "has learned 500 examples"},
+		{"a prior with more mistakes", wrong.Model, []string{whole.Model, whole.Model},
+			shard.ErrForeign, "did not go on from it"},
+		{"labels in other columns", "", []string{first, third}, shard.ErrForeign,
+			"the label in column 1 and 3"},
 		{"a prior that is more certain", strong.Model, []string{whole.Model, whole.Model,
 			whole.Model}, learner.ErrPrior, "is not a distribution"},
 		{"no posterior", "", perceptron, learner.ErrPrior, "has no posterior"},
@@ -230,6 +252,35 @@ func TestMergeWrong(t *testing.T) {
 	if _, err := shard.TrainRows(t.Context(), o, 0, 1, training.Env{}); !errors.Is(err,
 		learner.ErrConfig) {
 		t.Errorf("no shards: %v", err)
+	}
+}
+
+// TestMergeTree: the first 2^k of n models are merged, then the others, and then these two.
+func TestMergeTree(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for k := range uint64(7) {
+		o := training.Options{Learner: "adf", Files: []string{rows(t, dir, 30, k, false)},
+			Settings: map[string]any{"covariance": "diagonal"}}
+		o.Model = filepath.Join(dir, fmt.Sprint(k))
+		if _, err := training.Run(t.Context(), o, training.Env{}); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, o.Model)
+	}
+	merge := func(to string, models ...string) string {
+		m := shard.Merging{Models: models, Model: filepath.Join(dir, to)}
+		if _, err := shard.Merge(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		return m.Model
+	}
+	for n, first := range map[int]int{3: 2, 4: 2, 5: 4, 6: 4, 7: 4} {
+		whole := content(t, merge("whole", files[:n]...))
+		two := merge("two", merge("a", files[:first]...), merge("b", files[first:n]...))
+		if !bytes.Equal(whole, content(t, two)) {
+			t.Errorf("%d models: not the merged first %d, and then the others", n, first)
+		}
 	}
 }
 

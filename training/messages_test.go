@@ -78,6 +78,11 @@ func TestMessages(t *testing.T) {
 			t.Errorf("from %s the end is %s", at, end)
 		}
 	}
+	// a message that has become shorter
+	rest, err := io.ReadAll(feed(training.Place{Name: "s", At: 12, Skip: 100}, texts, io.EOF))
+	if err != nil || string(rest) != want[len("a\nbb\n"):] {
+		t.Errorf("from behind the end of a message: %q (%v)", rest, err)
+	}
 	answers := feed(training.Place{Name: "s"}, texts, io.EOF)
 	io.Copy(io.Discard, answers)
 	for _, line := range []int{1, 3, 4, 6, 9} {

@@ -284,6 +284,8 @@ func TestResumeRefused(t *testing.T) {
 		"other examples":  {"data", "data", training.ErrChanged},
 		"tallies":         {"tallies", "tallies", training.ErrModel},
 		"class counts":    {"class counts", "", model.ErrDamaged},
+		"another example": {"example", "example", model.ErrDamaged},
+		"rows beyond":     {"rows", "rows", model.ErrDamaged},
 		"from, not there": {`"epochs":1`, `"epochs":1,"from":"none"`, nil},
 	} {
 		m, err := model.Load(k.copies[0])
@@ -301,6 +303,10 @@ func TestResumeRefused(t *testing.T) {
 			p.Data++
 		case "tallies":
 			p.Tallies = append(p.Tallies, 7)
+		case "example":
+			p.Example++
+		case "rows":
+			p.Sources[0].Rows = p.Example + 1
 		case "class counts":
 			p.ClassCounts = []uint64{90, 1}
 		}
@@ -325,6 +331,63 @@ func TestResumeRefused(t *testing.T) {
 		if err := o.Validate(); !errors.Is(err, training.ErrOption) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// TestResumeTallies: a run that is gone on with may tally its last examples another way than it did.
+func TestResumeTallies(t *testing.T) {
+	t.Parallel()
+	k := &keeper{t: t}
+	o := training.Options{Learner: "pa", Files: []string{examples(t, 0, 200)}, CheckpointEvery: "90",
+		Model: filepath.Join(t.TempDir(), "m"), Window: 40}
+	if _, err := training.Run(t.Context(), o, training.Env{Observer: k}); err != nil {
+		t.Fatal(err)
+	}
+	for name, again := range map[string]training.Options{"as before": {}, "longer": {Window: 60},
+		"fading": {Fading: 0.9}} {
+		again.Resume, again.Files, again.Model = true, o.Files, k.copies[0]+name
+		if err := os.WriteFile(again.Model, content(t, k.copies[0]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		res, err := training.Run(t.Context(), again, training.Env{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		m := res.Counts.Recent
+		switch {
+		case m == nil:
+			t.Errorf("%s: nothing was tallied", name)
+		case name == "as before" && m.Examples() != 40, name == "longer" && m.Examples() != 60,
+			name == "fading" && m.Examples() != 110: // all since
+			t.Errorf("%s: %v examples", name, m.Examples())
+		}
+	}
+}
+
+// TestMostCounts: counters of a model that are as large as can be stay so, and it can be saved.
+func TestMostCounts(t *testing.T) {
+	t.Parallel()
+	o := training.Options{Learner: "pa", Files: []string{examples(t, 0, 50)},
+		Model: filepath.Join(t.TempDir(), "m")}
+	if _, err := training.Run(t.Context(), o, training.Env{}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Load(o.Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Presented, m.Mistakes = model.MaxCount, model.MaxCount-1
+	if _, err := model.Save(o.Model, m); err != nil {
+		t.Fatal(err)
+	}
+	on := training.Options{From: o.Model, Files: o.Files, Model: o.Model + "2"}
+	res, err := training.Run(t.Context(), on, training.Env{})
+	if err != nil || res.Counts.Mistakes < 2 {
+		t.Fatal(res, err)
+	}
+	if m, err = model.Load(on.Model); err != nil || m.Presented != model.MaxCount ||
+		m.Mistakes != model.MaxCount {
+		t.Errorf("%d examples, %d mistakes, %v", m.Presented, m.Mistakes, err)
 	}
 }
 

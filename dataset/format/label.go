@@ -224,7 +224,6 @@ func (c *Chunk[T]) NumberLabel(s *Settings, y float64, off int) (code int32, bad
 	case y-y != 0:
 		return 0, fmt.Sprintf("expected a finite label, found %v", y)
 	}
-	y += 0 // -0 + 0 = +0
 	code, ok := c.Out.numbers[y]
 	if !ok {
 		if code, bad = c.Label(s, []byte(NumberText(y)), 0, off); bad != "" {

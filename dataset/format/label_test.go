@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"math/big"
 	"strings"
 	"testing"
@@ -27,6 +28,9 @@ var labelPairs = []struct {
 	{"18446744073709551615", "1.8446744073709551615e+19", true},
 	{"100000000000000000000001", "100000000000000000000000", false},
 	{"0.1", "0.1000000000000000055511151231257827", false},
+	{"7", "7e+00000", true}, {"7", "7e-00000", true}, {"70", "7e+00001", true},
+	{"1", "1." + strings.Repeat("0", longNumeral-2), true},
+	{"1", "1." + strings.Repeat("0", longNumeral-1), false},
 	{"yes", "Yes", false}, {"1.2.3", "1.2.30", false}, {"inf", "+inf", false},
 }
 
@@ -44,6 +48,45 @@ func TestLabelPairs(t *testing.T) {
 		if a.Equal(b) != (p.a == p.b) || x.Find(b) != same || FindLabel(y, p.b, true) != same {
 			t.Errorf("%q and the text %q are the same: %t", p.a, p.b, p.a != p.b)
 		}
+	}
+}
+
+// TestLabelOrders: labels that are listed have one order, also numbers that float64 does not tell
+// apart; and two lists are the same if they have it.
+func TestLabelOrders(t *testing.T) {
+	sorted := []string{"-1", "0.5", "9007199254740992", "9007199254740993", "a", "b"}
+	for i, a := range sorted {
+		for k, b := range sorted {
+			if got, want := CompareLabels(a, b), cmp.Compare(i, k); got != want {
+				t.Errorf("%q beside %q: %d, want %d", a, b, got, want)
+			}
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{{"a b", "a b", true}, {"1 2", "1.0 +2", true}, {"a b", "b a", false}, {"a b", "a", false},
+		{"1 2", "2 1", false}} {
+		if got := SameLabels(strings.Fields(c.a), strings.Fields(c.b)); got != c.same {
+			t.Errorf("%s and %s are the same: %t", c.a, c.b, got)
+		}
+	}
+}
+
+// TestMissingIsNone: a missing label is another missing one, and no label that is written.
+func TestMissingIsNone(t *testing.T) {
+	missing := Label{Missing: true}
+	for _, text := range []string{"", "?", "0", "NA"} {
+		l := MakeLabel(text)
+		if missing.Equal(l) || l.Equal(missing) {
+			t.Errorf("%q is a missing label", text)
+		}
+		if at := IndexLabels([]string{text}).Find(missing); at != -1 {
+			t.Errorf("a missing label is %q", text)
+		}
+	}
+	if !missing.Equal(missing) {
+		t.Error("a missing label is not another one")
 	}
 }
 
