@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,15 +79,10 @@ const exitUnfinished = 6
 
 // start runs the program once. threads is how many processors the Go runtime may use.
 func (r *runs) start(threads int, args ...string) error {
-	return r.startTo(nil, threads, args...)
-}
-
-// startTo is start of a program whose stdout goes to a writer.
-func (r *runs) startTo(out io.Writer, threads int, args ...string) error {
 	cmd := exec.CommandContext(r.ctx, r.program, args...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(threads))
 	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = out, &said
+	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%s: %w", r.program, err)
 	}

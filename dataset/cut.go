@@ -140,7 +140,7 @@ func (s *Stream[T]) chunk(n int) *chunk[T] {
 	default:
 		c = &chunk[T]{done: make(chan struct{}, 1)}
 	}
-	if cap(c.Text) > 2*s.textSize()+format.Stops { // of a long line: don't keep that for ever
+	if cap(c.Text) > 2*s.lim.chunk+format.Stops { // of a long line: don't keep that for ever
 		c.Text = nil
 	}
 	*c = chunk[T]{Chunk: format.Chunk[T]{Text: format.Sized(c.Text, n+format.Stops)}, done: c.done}
@@ -213,7 +213,7 @@ func (k *cutter[T]) tick() {
 
 // readText cuts one file. The caller holds s.cut; it is free while a read may wait.
 func (s *Stream[T]) readText(in *input) bool {
-	k := &cutter[T]{s: s, in: in, c: s.chunk(s.textSize())}
+	k := &cutter[T]{s: s, in: in, c: s.chunk(s.lim.chunk)}
 	s.cutter = k
 	k.clock = time.AfterFunc(time.Hour, k.tick)
 	k.clock.Stop()
@@ -296,7 +296,7 @@ func (k *cutter[T]) handOver() {
 func (k *cutter[T]) next() error {
 	c, l := k.c, &k.s.lim
 	if end := k.whole(); end > 0 {
-		k.c = k.s.chunk(max(k.s.textSize(), k.n-end+1))
+		k.c = k.s.chunk(max(k.s.lim.chunk, k.n-end+1))
 		k.n = copy(k.c.Text, c.Text[end:k.n])
 		k.clean, k.looked = k.n, 0
 		k.send(c, end)

@@ -246,10 +246,9 @@ type Options struct {
 	// it. At least LeastMemory; MemoryBase may come on top. The examples that Load keeps don't
 	// count.
 	//
-	// 0 is the built-in limits: a head of 1 MiB, Workers+3 pieces of 128 KiB of text, or of 1 MiB
-	// behind Lengthen, with their rows (up to 12 times as much), one line of MaxLine with its rows
-	// (up to 7 times its length while it is read), 512 MiB or 2^20 rows that wait, 128 MiB to
-	// unpack zstd and xz.
+	// 0 is the built-in limits: a head of 1 MiB, Workers+3 pieces of 128 KiB of text with their
+	// rows (up to 12 times as much), one line of MaxLine with its rows (up to 7 times its length
+	// while it is read), 512 MiB or 2^20 rows that wait, 128 MiB to unpack zstd and xz.
 	Memory int64
 
 	// OnWarn is called with what is odd but stops nothing, such as padding behind packed data, by

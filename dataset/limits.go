@@ -27,7 +27,6 @@ const (
 	// bytes of text parsed at a time: some 0.15 ms; with its rows it stays in L2, and a short file
 	// touches little memory
 	chunkSize    = 1 << 17
-	longSize     = 1 << 20 // the same behind Lengthen
 	headSize     = 1 << 20 // bytes by which a stream decides format and index base, at most
 	maxHeld      = 1 << 20 // rows, far more than a file with its labels mixed needs, and
 	maxHeldBytes = 1 << 29 // bytes of them that a stream holds back before two labels were seen
@@ -119,13 +118,6 @@ func (g *gate) take(n int64, end <-chan struct{}) bool {
 			return false
 		}
 	}
-}
-
-// widen lets n bytes through at least.
-func (g *gate) widen(n int64) {
-	g.mu.Lock()
-	g.most = max(g.most, n)
-	g.mu.Unlock()
 }
 
 // put gives n bytes back.

@@ -36,26 +36,6 @@ func (s *Stream[T]) Next() (*engine.Block[T], error) {
 	}
 }
 
-// Lengthen has text that is read from now on parsed in longer pieces, so that Next returns some
-// thousand rows at once rather than some hundred: for a caller that goes through more in less time.
-// It takes some MiB more. Nothing else changes, and nothing at all with Options.Memory. It may be
-// called at any time.
-func (s *Stream[T]) Lengthen() {
-	if s.cfg.Memory > 0 || s.lim.chunk != chunkSize {
-		return
-	}
-	s.longer.Store(true)
-	s.gate.widen(longSize * int64(s.lim.workers+3))
-}
-
-// textSize is how many bytes of text are parsed at a time.
-func (s *Stream[T]) textSize() int {
-	if s.longer.Load() {
-		return longSize
-	}
-	return s.lim.chunk
-}
-
 // Wait waits until Next would return at once, or for d, and reports whether it would. What Next
 // returned before must not be used any more. So a caller can do what has to be done while nothing
 // comes: flush what it wrote, save.
@@ -98,7 +78,7 @@ func (s *Stream[T]) release(r *rows[T]) {
 // recycle keeps rows for a chunk to come, unless they are those of a long line: a usual chunk's
 // take up to 12 bytes a byte of text, so that 32 is beyond any.
 func (s *Stream[T]) recycle(r *rows[T]) {
-	if r.Bytes() > 32*int64(s.textSize()) {
+	if r.Bytes() > 32*int64(s.lim.chunk) {
 		return
 	}
 	select {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -23,7 +22,6 @@ import (
 type Stream[T engine.Float] struct {
 	cfg    *config
 	lim    limits
-	longer atomic.Bool // text is parsed in pieces of longSize
 	gate   gate
 	p      format.Settings
 	opts   *format.Options

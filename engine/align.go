@@ -28,18 +28,9 @@ func Aligned[T Float | int8 | int16](n int) []T {
 	return s[off : off+n : off+n]
 }
 
-// Reserved is [Aligned] for tables of which perhaps only the beginning is ever written: it asks for
-// no large pages, which would be there as a whole from the first byte on. [LargePages] does.
-//
-//go:noinline
-func Reserved[T Float | int16 | int32 | uint32](n int) []T {
-	s, off := unaligned[T](n)
-	return s[off : off+n : off+n]
-}
-
-// Uncleared is [Reserved] of numbers that are anything until they are written. Where a little of
-// the memory was in use before, all of a reserved table is cleared, and so comes on small pages,
-// although most of it may never be written.
+// Uncleared is [Aligned] for tables of which perhaps only the beginning is ever written: its
+// numbers are anything until then, and it asks for no large pages, which would be there as a whole
+// from the first byte on. [LargePages] does.
 //
 //go:noinline
 func Uncleared[T Float | int8 | int16](n int) []T {
@@ -51,9 +42,9 @@ func Uncleared[T Float | int8 | int16](n int) []T {
 	return unsafe.Slice((*T)(unsafe.Add(p, off)), n)
 }
 
-// LargePages asks for large pages below the first n elements of a table of [Reserved], from the one
-// on up to which it has done so before, and returns up to which it has now: the last page may hold
-// more. Where n elements are small it asks for none.
+// LargePages asks for large pages below the first n elements of a table of [Uncleared], from the
+// one on up to which it has done so before, and returns up to which it has now: the last page may
+// hold more. Where n elements are small it asks for none.
 func LargePages[T Float | int8 | int16 | int32 | uint32](s []T, before, n int) int {
 	size := int(unsafe.Sizeof(*new(T)))
 	if n <= before || n*size < 2*hugePage {

@@ -79,8 +79,8 @@ func (l *slow) Learn(b *engine.Block[float64], rounds []learner.Round) error {
 	return l.fake.Learn(b, rounds)
 }
 
-// TestSlowBlocks: a learner gets blocks of up to DefaultBlock examples, or Options.Longest, but
-// none that takes it long.
+// TestSlowBlocks: a learner gets blocks of up to DefaultBlock examples, but none that takes it
+// long.
 func TestSlowBlocks(t *testing.T) {
 	all := &engine.Block[float64]{Dim: 2, Stride: 2, Y: slices.Repeat([]float64{1}, 2000),
 		X: make([]float64, 4000)}
@@ -88,18 +88,16 @@ func TestSlowBlocks(t *testing.T) {
 		each  time.Duration
 		first []int
 		most  int
-		long  int // Longest
 	}{
-		{time.Microsecond, []int{4, 8, 16, 32, 64}, eval.DefaultBlock, 0},
-		{time.Microsecond, []int{4, 8, 16, 32, 64}, 700, 700},
-		{15 * time.Millisecond, []int{4, 4, 4}, 4, 0},        // 60 ms: neither short nor long
-		{30 * time.Millisecond, []int{4, 2, 2}, 4, 700},      // 120 ms is long
-		{300 * time.Millisecond, []int{4, 2, 1, 1, 1}, 4, 0}, // nothing is shorter than 1
+		{time.Microsecond, []int{4, 8, 16, 32, 64}, eval.DefaultBlock},
+		{15 * time.Millisecond, []int{4, 4, 4}, 4},        // 60 ms: neither short nor long
+		{30 * time.Millisecond, []int{4, 2, 2}, 4},        // 120 ms is long
+		{300 * time.Millisecond, []int{4, 2, 1, 1, 1}, 4}, // nothing is shorter than 1
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &slow{each: c.each}
 			if _, err := eval.Run(context.Background(), l, memory(all),
-				eval.Options{Longest: c.long}); err != nil {
+				eval.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if got := l.sizes[:len(c.first)]; !slices.Equal(got, c.first) ||

@@ -184,11 +184,8 @@ type Options struct {
 	Features, Classes int
 	// examples the learner was presented before this run: passes are counted on from there
 	Before int64
-	// examples given to the learner at once, at most; 0 is Longest, or fewer if they take long
+	// examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
 	Block int
-	// where Block is 0: as many as are worth giving it at once, see learner.Traits.Run; 0 is
-	// DefaultBlock
-	Longest int
 	// ask for the probability of each example before it is learned, which makes blocks of one;
 	// ErrOptions if the learner has none
 	Proba bool
@@ -326,7 +323,7 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 	}
 	size := o.Block
 	if o.Block == 0 {
-		o.Block, size = max(DefaultBlock, o.Longest), firstBlock
+		o.Block, size = DefaultBlock, firstBlock
 	}
 	if o.Timed != nil {
 		o.Block, size = 1, 1

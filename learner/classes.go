@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/halfspace-ml/halfspace/engine"
 )
 
 // Over makes settings of a learner of two classes those of a learner of so many, 0 for any; see
@@ -114,38 +112,4 @@ func OverNames() (names []string) {
 		}
 	}
 	return names
-}
-
-// Abreast learns what several learners of two classes are to learn, of the same settings and seed
-// and each of another class against the rest, in one go. They are, to the bit, what they would be
-// one after another. It is an offer of speed alone (Traits.Abreast); the learners' other methods
-// are still their own.
-type Abreast[T Float] interface {
-	// Learn learns the first examples of b, whose labels are Block.Class, and returns how many
-	// these were; rounds[k*n+e] is what learner k, in their order and with that of no class behind
-	// those of classes, did with example e of these n. The block, and
-	// that the learners have seen its features, was checked. After a 0 the learners are to learn
-	// one by one.
-	Learn(b *engine.Block[T], rounds []Round) (n int)
-	// Add makes l, which is new, what the learner of no class is, for one class more, or returns
-	// false if the learners are to learn one by one.
-	Add(l Learner[T]) bool
-	// Bytes returns the memory that the learners don't count.
-	Bytes() int64
-}
-
-// AbreastOf returns what learns for those learners at once, in parts on the pool, or nil if they
-// can't (Traits.Abreast), or not as they are now. Each is of a class, in their order; with rest the
-// last is of none, and all examples are the rest's for it. With dense the examples to come are
-// dense, else sparse; those in the other form they learn one by one.
-func AbreastOf[T Float](all []Learner[T], rest, dense bool, pool *engine.Pool) Abreast[T] {
-	if len(all) == 0 {
-		return nil
-	}
-	if l, ok := all[0].(interface {
-		Abreast(all []Learner[T], rest, dense bool, pool *engine.Pool) Abreast[T]
-	}); ok {
-		return l.Abreast(all, rest, dense, pool)
-	}
-	return nil
 }

@@ -476,34 +476,6 @@ func ExampleReplacer() {
 	// 100 members, 90 different
 }
 
-// Sixteen learners, each of a class against the rest, learn side by side where they can.
-func ExampleAbreast() {
-	e := must(learner.Lookup("obpm"))
-	all := make([]learner.Learner[float32], 16)
-	for k := range all {
-		all[k] = must(learner.New[float32](e, e.Config(), learner.Env{Seed: 1}))
-	}
-	b := &engine.Block[float32]{Dim: 2, Ptr: []int{0, 1, 3}, Idx: []int32{0, 0, 1},
-		Val: []float32{2, 1, 3}, Class: []int32{4, 15}}
-	rounds := make([]learner.Round, len(all)*b.Len())
-	if a := learner.AbreastOf(all, false, false, nil); a == nil || a.Learn(b, rounds) == 0 {
-		for k, l := range all { // one by one: the same, to the bit
-			two := b.Slice(0, 2)
-			two.Class, two.Y = nil, []float32{-1, -1}
-			for i, class := range b.Class {
-				if int(class) == k {
-					two.Y[i] = 1
-				}
-			}
-			if err := l.Learn(&two, rounds[2*k:][:2]); err != nil {
-				panic(err)
-			}
-		}
-	}
-	fmt.Println(all[4].Updates(), all[5].Updates())
-	// Output: 69 57
-}
-
 // Learners of different examples are averaged, each with its share.
 func ExampleMixer() {
 	of := make([]learner.Learner[float32], 2)

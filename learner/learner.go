@@ -188,10 +188,6 @@ type Env struct {
 	// Restored says that SetState is called before all else: what settings alone ask for need not
 	// be made before the State has shown that it is there. Never changes a result. Default false.
 	Restored bool
-	// Classes is how many classes the data are known to have before any is learned, 0 for none.
-	// More or fewer may come: many are learned side by side from the first one on. Never changes a
-	// result.
-	Classes int
 }
 
 // Tensor is a named array of the state. Data is one of []float32, []float64, []int64, []uint64,

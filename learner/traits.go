@@ -89,12 +89,6 @@ type Traits struct {
 	// learners without it, nil, ensembles make so many.
 	Members *MemberForm
 
-	// Abreast: AbreastOf learns for many learners of these settings at once, each of another class.
-	Abreast bool
-	// Run is how many examples are worth giving it at once, where there are so many; 0: a few
-	// hundred are enough. No result depends on it.
-	Run int
-
 	// Splits is how many members there are, where parts of them learn apart what the whole learns,
 	// to the same bits; 0 is none. Shard returns settings of such a part. The learner is a Tracer,
 	// and a Joiner.

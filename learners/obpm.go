@@ -325,7 +325,6 @@ func (c *OBPMConfig) Traits() learner.Traits {
 		t.Weights, t.Forgets = b.Weights, b.Forgets && c.Linear()
 		form := c.form(base)
 		apart := form == nil
-		t.Abreast = c.abreast(form)
 		c.shardTraits(&t, form)
 		if c.Linear() && !apart && form.Additive && form.Bytes == 0 {
 			t.Replaces, t.Mixes = c.Members, c.Combine != CombineVote && c.Part == nil

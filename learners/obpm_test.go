@@ -24,7 +24,6 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -1062,60 +1061,6 @@ func calibrateOBPM[T learner.Float](t *testing.T) {
 			t.Logf("%s, %5d KiB, %2d of %d members: lanes %.0f ns, list %.0f ns an example",
 				vecmath.Active(), kib, active, members, best[PathLanes], best[PathActive])
 		}
-	}
-}
-
-// TestClassesCalibrate measures, with -calibrate, from how many dense features on classes that
-// learn together take less than each by itself, on one thread: DenseClassesPay of package ensemble.
-func TestClassesCalibrate(t *testing.T) {
-	if !*calibrate {
-		t.Skip("measures ensemble.DenseClassesPay; run with -calibrate on a quiet machine")
-	}
-	const classes, examples = 10, 1024
-	rounds := make([]learner.Round, classes*examples)
-	for _, features := range []int{64, 128, 256, 512, 1024, 2048, 4096} {
-		b := learnertest.Dense[float32](examples, features, 0)
-		for i := range examples {
-			b.Class = append(b.Class, int32(i%classes))
-			for j := i % classes; j < features; j += classes {
-				b.X[i*b.Stride+j] += 0.5 // so that the classes can be told apart
-			}
-		}
-		best := [2]float64{math.Inf(1), math.Inf(1)} // apart, together
-		for range 16 {
-			for together := range best {
-				all := make([]learner.Learner[float32], classes)
-				for k := range all {
-					all[k] = newTestOBPM[float32](t, OBPMConfig{Members: 100, Tau: 0.3},
-						learner.Env{})
-				}
-				start := time.Now()
-				if together == 1 {
-					a := learner.AbreastOf(all, false, true, engine.NewPool(1))
-					for lo := 0; lo < examples; {
-						v := b.Slice(lo, examples)
-						lo += a.Learn(&v, rounds[classes*lo:])
-					}
-				}
-				for k, l := range all[together*classes:] {
-					v := b.Slice(0, examples)
-					v.Y = make([]float32, examples)
-					for i, class := range b.Class {
-						v.Y[i] = -1
-						if int(class) == k {
-							v.Y[i] = 1
-						}
-					}
-					if err := l.Learn(&v, rounds); err != nil {
-						t.Fatal(err)
-					}
-				}
-				best[together] = min(best[together],
-					float64(time.Since(start).Nanoseconds())/(examples*classes))
-			}
-		}
-		t.Logf("%s, %4d features: apart %.0f ns, together %.0f ns an example and class",
-			vecmath.Active(), features, best[0], best[1])
 	}
 }
 

@@ -56,13 +56,8 @@ func (*OVRConfig) Entry() learner.Entry {
 // later begins with what the learner of the rest has learned without Fit. A run is cut between two
 // of them, and within one whose base can be cut (Traits.Cut).
 //
-// Cost: the base's, once a class; on the pool, a class a part. Where the base's Traits say Abreast
-// and there are 15 classes or more, they are learned side by side: with obpm's defaults, sparse
-// examples of whole numbers, in a quarter of that, and with a third of the memory where most
-// features are rare. With AVX-512, from three classes and 1024 features on, dense examples are
-// multiplied by a member's weights of all classes together, which takes less as those are too many
-// for L1. Memory: that of the base for each class, and once more where any class may come; 16 bytes
-// a class and example of a run.
+// Cost: the base's, once a class; on the pool, a class a part. Memory: that of the base for each
+// class, and once more where any class may come; 16 bytes a class and example of a run.
 type OVR[T learner.Float] struct {
 	cfg   OVRConfig
 	entry learner.Entry
@@ -79,12 +74,8 @@ type OVR[T learner.Float] struct {
 	since   []int64             // of each class: examples before its first
 	scorers []scorer[T]         // of the columns: themselves, or their Predictors
 	probers []learner.Prober[T] // of the scorers, if they have probabilities
-	// what learns for all columns at once, if they can; apart: it was found that they can't
-	abreast  learner.Abreast[T]
-	apart    bool
-	foreseen int           // classes that were known before any came
-	trace    *columnTraces // of what columns do; nil: none is kept
-	joining  *ovrJoining   // of parts that have learned; nil: the columns learn
+	trace   *columnTraces       // of what columns do; nil: none is kept
+	joining *ovrJoining         // of parts that have learned; nil: the columns learn
 	// of parts of the classes that have learned; nil: likewise
 	gathered *gatheredClasses[T]
 
@@ -185,9 +176,6 @@ func (c *OVRConfig) Traits() learner.Traits {
 		return learner.Traits{Norm: math.NaN()}
 	}
 	t := traitsOver(base.Traits(), c.Classes, "the classes")
-	if base.Traits().Abreast && (c.Classes == 0 || c.Classes >= abreastFrom) {
-		t.Run = ensemble.ClassesExamples
-	}
 	lifted(&t, func(base learner.Config) learner.Config {
 		r := *c
 		r.BaseConfig = base
@@ -203,7 +191,7 @@ func traitsOver(b learner.Traits, classes int, threads string) learner.Traits {
 	t.Classes, t.ClassCount = true, classes
 	t.Members, t.HardMargin, t.Threads, t.Replaces = nil, nil, threads, 0
 	t.Posterior, t.Dual, t.Biased, t.Origin = false, false, false, false
-	t.Abreast, t.Mixes = false, false
+	t.Mixes = false
 	// Where a base can't be cut, there are still places between columns.
 	t.Cut, t.Anew = b.Whole, b.Whole && !b.Cut
 	if b.Keeps > 0 { // by how many classes is not known
@@ -254,20 +242,8 @@ func memoryOver(base learner.Config, k int64, x learner.Extent) learner.Footprin
 		f.Add("classes' "+p.Name, learner.Times(p.Items, k), learner.Times(p.Bytes, k))
 	}
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 64 + 16 + 64
-	run, t := int64(ensemble.RunExamples), base.Traits()
-	abreast := t.Abreast && k >= abreastFrom && !x.Dense
-	if abreast {
-		run = ensemble.ClassesExamples
-	}
-	f.Add("classes' work space", k, learner.Times(k, each+run*(32+x.Elem)*5/4)+primal.FixedBytes)
-	if t.Abreast && x.Dense && ensemble.DenseClassesPay(int(x.Features)) {
-		f.Add("classes' masks", k, ensemble.DenseClassesBytes(int64(t.Replaces), k,
-			x.Elem))
-	}
-	if abreast { // whose members are weights alone
-		f.Add("classes' masks", k, ensemble.ClassesBytes(t.Replaces, k, x.Features, x.Longest,
-			x.Elem))
-	}
+	run := ensemble.RunExamples * (32 + x.Elem) * 5 / 4
+	f.Add("classes' work space", k, learner.Times(k, each+run)+primal.FixedBytes)
 	f.Moving = learner.Plus(f.Moving, learner.Times(one.Moving, k))
 	f.Each = learner.Plus(f.Each, learner.Times(one.Each, k))
 	f.Copied(x, learner.Times(k, 16), learner.Times(one.Copies, k))
@@ -321,7 +297,7 @@ func newOver[T learner.Float](cfg OVRConfig, pairs, first bool, env learner.Env)
 	// fitted one after another, over the same examples.
 	t := base.Traits()
 	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, pairs: pairs, first: first,
-		stream: t.Stream, weights: t.Weights, foreseen: env.Classes,
+		stream: t.Stream, weights: t.Weights,
 		env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
 	if !t.Stream {
 		o.env.Pool = env.Pool
@@ -536,9 +512,6 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := o.reach(b); err != nil {
 		return err
 	}
-	if b.Len() > 0 {
-		o.meet(int(slices.Max(b.Class))+1, b)
-	}
 	o.cut = nil
 	r := &o.own
 	r.o = o
@@ -549,7 +522,7 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			return err
 		}
 		hi := lo + 1
-		end := min(b.Len(), lo+r.most(b.Dense()))
+		end := min(b.Len(), lo+r.most())
 		for hi < end && int(b.Class[hi]) < len(o.since) {
 			hi++
 		}
@@ -596,12 +569,6 @@ func (o *OVR[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) 
 		if len(o.columns) == k && !o.pairs { // of another part
 			comes = true
 			continue
-		}
-		if o.abreast != nil {
-			if comes = o.abreast.Add(o.columns[k]); comes {
-				continue
-			}
-			o.abreast, o.apart = nil, true
 		}
 		for i, l := range o.columns[k:] {
 			if err := l.SetState(o.lone[i].State()); err != nil {
@@ -660,10 +627,7 @@ func (o *OVR[T]) all() []learner.Learner[T] {
 }
 
 // most is how many examples a run takes.
-func (r *ovrRun[T]) most(dense bool) int {
-	if r.o.abreast != nil && r.do == ovrLearn && !dense {
-		return ensemble.ClassesExamples
-	}
+func (r *ovrRun[T]) most() int {
 	return min(ensemble.RunExamples, max(1, ensemble.RunPartials/(len(r.o.columns)+1)))
 }
 
@@ -689,11 +653,8 @@ func (r *ovrRun[T]) run(b *engine.Block[T], lo, hi int, do ovrWork) error {
 	if !b.Dense() {
 		nnz = r.b.Ptr[n] - r.b.Ptr[0]
 	}
-	switch {
-	case do == ovrLearn && r.o.joining != nil:
+	if do == ovrLearn && r.o.joining != nil {
 		return r.given()
-	case do == ovrLearn && r.abreast():
-		return nil
 	}
 	if err := r.o.pool.Spread(context.Background(), k*(n*call+nnz/perProduct), k, r); err != nil {
 		return err
@@ -704,45 +665,6 @@ func (r *ovrRun[T]) run(b *engine.Block[T], lo, hi int, do ovrWork) error {
 		}
 	}
 	return nil
-}
-
-// From how many columns on they are asked to learn abreast. Of sparse examples that takes no more
-// memory then than they do by themselves, a row of 32 classes in int16 being one of 16 in float32.
-// Of dense ones fewer columns share no loads.
-const abreastFrom, denseAbreastFrom = 16, 3
-
-// meet has the columns learn abreast from here on, if they can, where there are enough of them,
-// with those of classes that will be there at the end of the block or were foreseen. They come as
-// copies in the same rows then, which takes less than to learn by themselves until all have come.
-func (o *OVR[T]) meet(classes int, b *engine.Block[T]) {
-	from := abreastFrom
-	// Rows that are kept as bytes are multiplied without their zeros, one class by one.
-	dense := b.Dense() && !b.Apart() && ensemble.DenseClassesPay(b.Dim)
-	if dense {
-		from = denseAbreastFrom
-	}
-	columns := max(len(o.columns), o.count(max(classes, o.foreseen))) + len(o.lone)
-	if o.abreast != nil || o.apart || o.pairs || o.joining != nil || columns < from {
-		return
-	}
-	o.abreast = learner.AbreastOf(o.all(), len(o.lone) > 0, dense, o.pool)
-	o.apart = o.abreast == nil && len(o.all()) > 0
-}
-
-// abreast has what learns for all columns at once learn as many examples of the run as it can, and
-// makes them the run. It reports whether there were any.
-func (r *ovrRun[T]) abreast() bool {
-	o := r.o
-	if o.abreast == nil {
-		return false
-	}
-	n := o.abreast.Learn(&r.b, r.rounds)
-	if o.apart = n == 0; o.apart {
-		o.abreast = nil
-		return false
-	}
-	r.b = r.b.Slice(0, n)
-	return true
 }
 
 // Part implements engine.Job: column k goes through the examples of r.b.
@@ -860,7 +782,7 @@ func (o *OVR[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
 	defer o.runs.Give(r)
 	r.o = o
 	for lo := 0; lo < b.Len(); lo += r.b.Len() {
-		if err := r.run(b, lo, min(b.Len(), lo+r.most(b.Dense())), do); err != nil {
+		if err := r.run(b, lo, min(b.Len(), lo+r.most()), do); err != nil {
 			return err
 		}
 		n := r.b.Len()
@@ -1019,9 +941,6 @@ func (o *OVR[T]) Bytes() int64 {
 	for _, l := range o.all() {
 		n += l.Bytes()
 	}
-	if o.abreast != nil {
-		n += o.abreast.Bytes()
-	}
 	return n
 }
 
@@ -1069,7 +988,6 @@ func (o *OVR[T]) fields(c *learner.Codec) {
 	c.Part(learner.CutPrefix, &o.cut, func(c *learner.Codec) { checkColumnsCut(c, len(of)) })
 	c.Then(func() {
 		o.failed, o.columns, o.lone = nil, of, lone
-		o.abreast, o.apart = nil, false
 		o.scorers, o.probers = o.scorers[:0], o.probers[:0]
 		for _, l := range of {
 			o.scorers = append(o.scorers, l)

@@ -247,6 +247,6 @@ func (o *OVR[T]) joinedClasses() error {
 	for c := range o.since {
 		o.add(g.parts[c%len(g.parts)].columns[c/len(g.parts)])
 	}
-	o.dim, o.abreast, o.apart = first.dim, nil, false
+	o.dim = first.dim
 	return nil
 }

@@ -183,7 +183,7 @@ func (o *OVR[T]) Joined() error {
 		return o.joinedClasses()
 	}
 	j := o.joining
-	o.joining, o.apart = nil, false
+	o.joining = nil
 	for _, l := range o.all() {
 		if err := learner.JoinerOf(l).Joined(); err != nil {
 			return err

@@ -113,7 +113,6 @@ func (c *RFFConfig) Traits() learner.Traits {
 	t.Cut = false
 	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
 	t.Members, t.Replaces, t.Mixes = nil, 0, false
-	t.Abreast, t.Run = false, 0
 	t.OverClasses = c.overClasses
 	lifted(&t, func(base learner.Config) learner.Config {
 		r := *c

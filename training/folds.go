@@ -386,7 +386,7 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score s
 	}
 	rows := s.rows.Part(&s.train.Block, s.numbers)
 	r.l, err = learner.New[T](own.entry, own.config, learner.Env{Seed: own.seed, Kept: r.room.kept,
-		Rows: rows, Classes: len(s.train.Info.Classes)})
+		Rows: rows})
 	if err != nil {
 		return fold, nil, nil, err
 	}

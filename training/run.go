@@ -531,9 +531,6 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 			done()
 			return nil, err
 		}
-		if j.traits.Run > 0 {
-			s.Lengthen()
-		}
 		if err := r.checkTest(ctx); err != nil {
 			done()
 			return nil, err
@@ -623,7 +620,7 @@ func (r *run[T]) resolve(test int64) error {
 func (r *run[T]) prepare(ctx context.Context) (*Plan, error) {
 	j := r.j
 	l, err := learner.New[T](j.entry, j.config,
-		learner.Env{Seed: j.seed, Pool: j.pool, Kept: r.room.kept, Classes: len(r.info().Classes)})
+		learner.Env{Seed: j.seed, Pool: j.pool, Kept: r.room.kept})
 	if err != nil {
 		return nil, err
 	}
@@ -683,7 +680,7 @@ func (r *run[T]) how() (LearnOptions, error) {
 		Window: o.Window, Fading: o.Fading, Curve: o.Curve, Delay: o.Delay,
 		IDs: r.ids(), Progress: j.observer.Progress(),
 		CheckpointEvery: j.every, CheckpointAfter: j.after, Prepare: r.scale,
-		Trace: j.env.Trace, Longest: j.traits.Run,
+		Trace: j.env.Trace,
 	}}
 	if j.before != nil {
 		lo.Before = int64(j.before.Presented)

@@ -346,7 +346,7 @@ func (v *rival[T]) begin(in *reading[T]) (err error) {
 		return err
 	}
 	v.l, err = learner.New[T](j.entry, j.config,
-		learner.Env{Seed: j.seed, Kept: v.room.kept, Classes: len(v.info().Classes)})
+		learner.Env{Seed: j.seed, Kept: v.room.kept})
 	return err
 }
 

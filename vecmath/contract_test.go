@@ -331,8 +331,6 @@ func TestPanics(t *testing.T) {
 		{panicStride, func() { RowsDotAt(f[:2], f, math.MaxInt, i(0, 4), f[:1]) }},
 		{panicStride, func() { RowsDotAt(f[:2], f, 16, i(0, -1), f[:1]) }},
 		{panicStride, func() { RowsDotAt(f[:1], f, -1, i(0), f[:1]) }},
-		{panicStride, func() { RowsDotAtEach(f[:2], [][]float32{f[:1]}, f, 16, i(0, 2), nil) }},
-		{panicShort, func() { RowsDotAtEach(f[:2], [][]float32{f[:2], f[:1]}, f, 16, i(0), nil) }},
 		{panicStride, func() { RowsDotMixed(make([]float64, 2), f, 17, make([]float64, 16)) }},
 		{panicShort, func() { SparseDot(i(1, 2), f[:1], f) }},
 		{panicShort, func() { SparseAxpy(f, 1, i(1, 2), f[:1]) }},

@@ -74,12 +74,7 @@ type operands[T Float] struct {
 	int16s     []int16
 	int8s      []int8
 	int32s     []int32 // sums of the lanes' scores, or of members' weights
-	wide       []int32 // where rows of int16s begin
-	products   []int32
-	limit      int // of int16s or int8s
-	val        []int16
-	counts     []int16
-	past       PastExamples
+	limit      int     // of int16s or int8s
 	peak, done int
 	sum        T
 	dsum       float64
@@ -122,14 +117,6 @@ func kernelTable[T Float]() []kernel[T] {
 			l.List(o.words[0], len(o.x)*int(unsafe.Sizeof(T(0))))
 			o.dsum = DotMixedLines(o.d, o.x, &l)
 		}},
-		{"rowsDotAtEach", makeRowsEach[T], func(o *operands[T]) {
-			var room [16][]T
-			x := room[:o.used]
-			for i := range x {
-				x[i] = o.x[3*i:][:o.done]
-			}
-			RowsDotAtEach(o.z, x, o.y, o.n, o.idx, x)
-		}},
 		{"maxIndex", makeIndices[T], func(o *operands[T]) {
 			o.lanes[0] = int32(maxIndex(data(o.idx),
 				len(o.idx)))
@@ -156,19 +143,6 @@ func kernelTable[T Float]() []kernel[T] {
 		{"lanesRunInt8", makeRunInt8[T], func(o *operands[T]) {
 			o.done, o.peak = LanesRunInt8(o.lanes, o.int32s, o.int8s, o.n, o.used, o.ptr,
 				o.idx, o.z, o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
-		}},
-		{"classesRun", makeClasses[T], func(o *operands[T]) {
-			o.peak = ClassesRun(o.counts, o.int8s, o.int16s, o.int32s, o.wide, o.idx, o.val,
-				&o.past, o.n, o.lanes, uint32(o.words[1]), int16(o.words[0]), o.peak)
-		}},
-		{"classSums", makeClassSums[T], func(o *operands[T]) {
-			ClassSums(o.products, o.int32s, o.lanes, o.idx, o.val, &o.past, o.n, o.int16s)
-		}},
-		{"pastRows", makePastRows[T], func(o *operands[T]) {
-			PastRows(o.int8s, o.idx, &o.past)
-		}},
-		{"widenRows", makeWidenRows[T], func(o *operands[T]) {
-			WidenRows(o.int16s, o.lanes, o.int8s, o.idx)
 		}},
 		{"allOnes", makeOnes[T], func(o *operands[T]) {
 			if AllOnes(o.x) {
@@ -413,16 +387,6 @@ func makeRowsLines[T Float](g *generator[T], n int) *operands[T] {
 	return o
 }
 
-// makeRowsEach: some vectors of done elements, one in the other, and rows as makeRowsAt has them.
-func makeRowsEach[T Float](g *generator[T], n int) *operands[T] {
-	rows, used := n%11, n/2%13 // kernels take 4 by 6 at once, if both are 3 or more
-	o := &operands[T]{x: g.floats(n + 3*max(0, used-1)), n: n + n%3, z: g.floats(used * rows),
-		done: n, used: used}
-	o.y = g.floats(max(0, (rows-1)*o.n+n))
-	g.indices(o, rows)
-	return o
-}
-
 // makeRowsMixed: results and vector lie behind each other in d; x says how long the vector is.
 func makeRowsMixed[T Float](g *generator[T], n int) *operands[T] {
 	o := makeRows(g, n)
@@ -591,141 +555,6 @@ func (g *generator[T]) wholeRun(n, unit int, limit func(longest int) int) *opera
 	o.words[0] = uint64([]int{0, 3, -3, math.MaxInt16, math.MinInt16, g.rng.IntN(1 << 12),
 		-g.rng.IntN(1 << 12)}[g.rng.IntN(7)])
 	return o
-}
-
-// makeClasses: up to five examples behind up to nine, some without non-zeros or anything in common
-// with others; any lanes have taken those before. Rows repeat. In modes 1 and 2 sums are as large
-// as they get.
-func makeClasses[T Float](g *generator[T], n int) *operands[T] {
-	examples, rows := 1+n%5, 1+n%37
-	o := &operands[T]{n: g.rng.IntN(10), int32s: take[int32](g.place, examples+1),
-		counts: take[int16](g.place, examples*ClassLanes)}
-	clear(o.counts)
-	o.int32s[0] = 0
-	o.wide = take[int32](g.place, examples)
-	for e := range examples {
-		o.wide[e] = o.int32s[e] + int32(2*max(0, g.rng.IntN(6)-2))
-		o.int32s[e+1] = o.wide[e] + int32(2*max(0, g.rng.IntN(5)-2))
-	}
-	nnz := int(o.int32s[examples])
-	o.idx, o.val = take[int32](g.place, nnz), take[int16](g.place, nnz)
-	for k := range o.idx {
-		o.idx[k], o.val[k] = int32(g.rng.IntN(rows)), g.whole()
-	}
-	o.lanes = take[int32](g.place, 0)
-	if n > 0 {
-		o.lanes = take[int32](g.place, 1+g.rng.IntN(examples))
-		for i := range o.lanes { // in order, as far as they may
-			o.lanes[i] = int32(i)
-		}
-	}
-	o.int16s = take[int16](g.place, rows*ClassLanes)
-	for i := range o.int16s {
-		o.int16s[i] = g.whole()
-		o.peak = max(o.peak, int(o.int16s[i]), -int(o.int16s[i]))
-	}
-	o.int8s = take[int8](g.place, rows*ClassLanes)
-	for i := range o.int8s {
-		o.int8s[i] = int8(g.word())
-	}
-	g.examplesBefore(o, examples)
-	o.words[0] = uint64([]int{0, 3, -3, math.MaxInt16 - 1, math.MinInt16 + 1,
-		g.rng.IntN(1 << 12), -g.rng.IntN(1 << 12)}[g.rng.IntN(7)])
-	o.words[1] = g.word()
-	return o
-}
-
-// makeClassSums: makeClasses of sums, which may wrap.
-func makeClassSums[T Float](g *generator[T], n int) *operands[T] {
-	of := makeClasses(g, n)
-	o := &operands[T]{n: of.n, lanes: of.int32s, idx: of.idx, val: of.val, past: of.past}
-	o.int32s = take[int32](g.place, len(of.int16s))
-	for i := range o.int32s {
-		o.int32s[i] = int32(g.whole()) << g.rng.IntN(17)
-	}
-	o.int16s = take[int16](g.place, len(o.past.Took)*ClassLanes)
-	for i := range o.int16s {
-		o.int16s[i] = g.whole()
-	}
-	o.products = take[int32](g.place, len(of.counts))
-	clear(o.products)
-	return o
-}
-
-// makePastRows: rows of up to nine features.
-func makePastRows[T Float](g *generator[T], n int) *operands[T] {
-	features := n % 10
-	o := &operands[T]{n: 1 + n%23, idx: take[int32](g.place, features)}
-	g.examplesBefore(o, features)
-	rows := g.rng.Perm(features + n%3)
-	o.int8s = take[int8](g.place, len(rows)*ClassLanes)
-	for i := range o.idx {
-		o.idx[i] = int32(rows[i])
-	}
-	for i := range o.int8s {
-		o.int8s[i] = int8(g.word())
-	}
-	return o
-}
-
-// makeWidenRows: up to eleven rows, each to another one.
-func makeWidenRows[T Float](g *generator[T], n int) *operands[T] {
-	rows := g.rng.Perm(n%12 + n%3)
-	o := &operands[T]{idx: take[int32](g.place, n%12), lanes: take[int32](g.place, n%12)}
-	o.int16s = take[int16](g.place, len(rows)*ClassLanes)
-	o.int8s = take[int8](g.place, (1+n%23)*ClassLanes)
-	for i := range o.idx {
-		o.idx[i], o.lanes[i] = int32(g.rng.IntN(1+n%23)), int32(rows[i])
-	}
-	for i := range o.int16s {
-		o.int16s[i] = g.whole()
-	}
-	for i := range o.int8s {
-		o.int8s[i] = int8(g.word())
-	}
-	return o
-}
-
-// examplesBefore makes what so many examples have in common with o.n before them, and in a run with
-// each other.
-func (g *generator[T]) examplesBefore(o *operands[T], examples int) {
-	p := &o.past
-	p.Ptr = take[int32](g.place, examples+1)
-	p.Ptr[0] = 0
-	for e := range examples {
-		p.Ptr[e+1] = p.Ptr[e]
-		if o.n+e > 0 {
-			p.Ptr[e+1] += int32(max(0, g.rng.IntN(9)-3))
-		}
-	}
-	common := int(p.Ptr[examples])
-	p.Slots, p.Coef = take[int32](g.place, common), take[int16](g.place, common)
-	p.Took, p.Own = take[uint32](g.place, o.n+examples), take[uint32](g.place, o.n+examples)
-	for s := range p.Took {
-		p.Took[s], p.Own[s] = uint32(g.word()), uint32(1)<<g.rng.IntN(ClassLanes)
-		if g.rng.IntN(4) == 0 {
-			p.Own[s] = 0
-		}
-	}
-	for e := range examples {
-		for k := p.Ptr[e]; k < p.Ptr[e+1]; k++ {
-			p.Slots[k], p.Coef[k] = int32(g.rng.IntN(o.n+e)), g.whole()
-		}
-	}
-}
-
-// whole is a number of int16: any, the largest or smallest, or a small one.
-func (g *generator[T]) whole() int16 {
-	v := int16(g.word())
-	switch g.mode {
-	case 1:
-		return math.MaxInt16
-	case 2:
-		return math.MinInt16
-	case 3, 4:
-		return v >> 12
-	}
-	return v
 }
 
 // makeOnes: ones, and in most modes another value among them.
@@ -994,11 +823,7 @@ func (o *operands[T]) clone() *operands[T] {
 	c.x, c.y, c.z, c.d = slices.Clone(o.x), slices.Clone(o.y), slices.Clone(o.z), slices.Clone(o.d)
 	c.idx, c.lanes, c.mask = slices.Clone(o.idx), slices.Clone(o.lanes), slices.Clone(o.mask)
 	c.ptr, c.int16s = slices.Clone(o.ptr), slices.Clone(o.int16s)
-	c.int8s, c.wide = slices.Clone(o.int8s), slices.Clone(o.wide)
-	c.int32s, c.products = slices.Clone(o.int32s), slices.Clone(o.products)
-	c.val, c.counts = slices.Clone(o.val), slices.Clone(o.counts)
-	c.past = PastExamples{slices.Clone(o.past.Ptr), slices.Clone(o.past.Slots),
-		slices.Clone(o.past.Coef), slices.Clone(o.past.Took), slices.Clone(o.past.Own)}
+	c.int8s, c.int32s = slices.Clone(o.int8s), slices.Clone(o.int32s)
 	c.bits, c.bytes, c.byte = slices.Clone(o.bits), slices.Clone(o.bytes), slices.Clone(o.byte)
 	return &c
 }
@@ -1028,20 +853,10 @@ func (o *operands[T]) diff(want *operands[T]) string {
 		return fmt.Sprintf("weights %d, want %d", o.int8s, want.int8s)
 	case !slices.Equal(o.int32s, want.int32s):
 		return fmt.Sprintf("sums %d, want %d", o.int32s, want.int32s)
-	case !slices.Equal(o.products, want.products):
-		return fmt.Sprintf("products %d, want %d", o.products, want.products)
 	case !slices.Equal(o.mask, want.mask):
 		return fmt.Sprintf("mask %x, want %x", o.mask, want.mask)
 	case !slices.Equal(o.lanes, want.lanes):
 		return fmt.Sprintf("lanes %d, want %d", o.lanes, want.lanes)
-	case !slices.Equal(o.counts, want.counts):
-		return fmt.Sprintf("counts %d, want %d", o.counts, want.counts)
-	case !slices.Equal(o.past.Took, want.past.Took):
-		return fmt.Sprintf("took %x, want %x", o.past.Took, want.past.Took)
-	case !slices.Equal(o.val, want.val) || !slices.Equal(o.past.Ptr, want.past.Ptr) ||
-		!slices.Equal(o.past.Slots, want.past.Slots) ||
-		!slices.Equal(o.past.Coef, want.past.Coef) || !slices.Equal(o.past.Own, want.past.Own):
-		return "an operand of examples before that is only read was written"
 	case !slices.Equal(o.idx, want.idx) || !slices.Equal(o.ptr, want.ptr) ||
 		!slices.Equal(o.bits, want.bits) || !slices.Equal(o.bytes, want.bytes) ||
 		!slices.Equal(o.byte, want.byte):

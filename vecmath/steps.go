@@ -141,3 +141,8 @@ func lengthStepsPlain(s *float64, n int, rows *float64, stride int, squares *flo
 		}
 	}
 }
+
+// at is element i behind p.
+func at[E any](p *E, i int) *E {
+	return (*E)(unsafe.Add(unsafe.Pointer(p), i*int(unsafe.Sizeof(*p))))
+}

@@ -113,10 +113,6 @@ func dotMixedListed(a *float64, x *float32, lines uint64, zeros int) float64 {
 	return dotMixedListedPlain(a, x, lines)
 }
 
-func rowsDotTile[T Float](dst, part *T, x, rows, ahead **byte, n int) {
-	rowsDotTileByDot(dst, x, rows, n)
-}
-
 //go:nosplit
 func maxIndex(idx *int32, n int) uint32 {
 	switch active {
@@ -226,41 +222,6 @@ func lanesRunInt16[T Float](counts, sums *int32, w *int16, nw, width int, ptr *i
 
 func lanesRunInt8(counts, sums *int32, w *int8, nw, width int, ptr *int, n int, rows *int32, y *byte, ysize int, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
 	return lanesRunInt8Plain(counts, sums, w, nw, width, ptr, n, rows, y, ysize, seen, stride, margin, limit, peak)
-}
-
-func classesRun(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int {
-	switch active {
-	case NEON:
-		return classesRunNEON(counts, narrow, w, ptr, wide, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
-	}
-	return classesRunPlain(counts, narrow, w, ptr, wide, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
-}
-
-func pastRows(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32) {
-	switch active {
-	case NEON:
-		pastRowsNEON(narrow, rows, n, past, slots, coef, took, own)
-		return
-	}
-	pastRowsPlain(narrow, rows, n, past, slots, coef, took, own)
-}
-
-func widenRows(w *int16, to *int32, narrow *int8, from *int32, n int) {
-	switch active {
-	case NEON:
-		widenRowsNEON(w, to, narrow, from, n)
-		return
-	}
-	widenRowsPlain(w, to, narrow, from, n)
-}
-
-func classSums(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, coef *int16, first int, steps *int16) {
-	switch active {
-	case NEON:
-		classSumsNEON(f, w, ptr, n, rows, val, past, slots, coef, first, steps)
-		return
-	}
-	classSumsPlain(f, w, ptr, n, rows, val, past, slots, coef, first, steps)
 }
 
 func allOnes[T Float](x *T, n int) bool {

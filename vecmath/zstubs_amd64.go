@@ -105,14 +105,6 @@ func rowsDotListedAVX512F64(dst, rows *float64, stride int, at *int32, nat int, 
 //go:noescape
 func dotMixedListedAVX512(a *float64, x *float32, lines uint64, zeros int) float64
 
-// rowsDotTile has room for 64 partial sums (float64: 32) of each dot in part.
-//
-//go:noescape
-func rowsDotTileAVX512F32(dst, part *float32, x, rows, ahead **byte, n int)
-
-//go:noescape
-func rowsDotTileAVX512F64(dst, part *float64, x, rows, ahead **byte, n int)
-
 //go:noescape
 func maxIndexAVX512(idx *int32, n int) uint32
 
@@ -213,38 +205,6 @@ func lanesRunInt16AVX2F64(counts, sums *int32, w *int16, width int, ptr *int, n 
 //
 //go:noescape
 func lanesRunInt8AVX512(counts, sums *int32, w *int8, width int, ptr *int, n int, rows *int32, y *byte, ysize int, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-
-// classesRun takes one example at least.
-//
-//go:noescape
-func classesRunAVX512(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
-
-//go:noescape
-func classesRunAVX2(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
-
-// pastRows takes one row at least.
-//
-//go:noescape
-func pastRowsAVX512(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
-
-//go:noescape
-func pastRowsAVX2(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
-
-// widenRows takes one row at least.
-//
-//go:noescape
-func widenRowsAVX512(w *int16, to *int32, narrow *int8, from *int32, n int)
-
-//go:noescape
-func widenRowsAVX2(w *int16, to *int32, narrow *int8, from *int32, n int)
-
-// classSums takes one example at least.
-//
-//go:noescape
-func classSumsAVX512(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, coef *int16, first int, steps *int16)
-
-//go:noescape
-func classSumsAVX2(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, coef *int16, first int, steps *int16)
 
 //go:noescape
 func allOnesAVX2F32(x *float32, n int) bool

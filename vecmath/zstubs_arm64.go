@@ -105,26 +105,6 @@ func lanesRunInt16NEONF32(counts, sums *int32, w *int16, width int, ptr *int, n 
 //go:noescape
 func lanesRunInt16NEONF64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 
-// classesRun takes one example at least.
-//
-//go:noescape
-func classesRunNEON(counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
-
-// pastRows takes one row at least.
-//
-//go:noescape
-func pastRowsNEON(narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
-
-// widenRows takes one row at least.
-//
-//go:noescape
-func widenRowsNEON(w *int16, to *int32, narrow *int8, from *int32, n int)
-
-// classSums takes one example at least.
-//
-//go:noescape
-func classSumsNEON(f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, coef *int16, first int, steps *int16)
-
 // addRowSums takes widths of 32 to MaxRunWidth lanes, and one row at least.
 //
 //go:noescape

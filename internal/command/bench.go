@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"runtime/pprof"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +14,6 @@ import (
 	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -51,10 +48,6 @@ var suites = []suite{
 	{"wide", "margin learners of p-norms on 20 of 100,000 features, beside ROMMA", bench.Wide},
 	{"command", "whole runs of this command: start, text to model and to predictions, wide " +
 		"examples, resident memory", runCommand},
-	{"shards", "OBPM's members learned in 1 to 64 parts, one after another, and joined, shards " +
-		"of rows, and classes: the CPU time of the slowest part and of the join beside what " +
-		"plan expects; two minutes a round",
-		benchShards},
 	{"serve", "100,000 predictions by 8 clients of serve, while as many examples are learned, " +
 		"while none are, and while another model learns them; every answer is compared with its " +
 		"snapshot's", benchServe},
@@ -87,62 +80,6 @@ func runCommand(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 		return nil, fmt.Errorf("bench: command: %w", err)
 	}
 	return bench.Command(ctx, program, benchLines, bench.DataDir(), o)
-}
-
-// shardWays are the ways to take learning apart that bench shards measures: ensembles of so many
-// members, with tau 0.05, posteriors and weights of shards of the rows, and classes.
-func shardWays(sizes ...int) (ways []bench.ShardWay) {
-	traced := func(name, by string, settings ...string) bench.ShardWay {
-		return bench.ShardWay{Name: name, Same: true,
-			Plan: append([]string{"plan", "--json", "--by", by}, settings...),
-			Part: func(p bench.ShardPart) []string {
-				args := append([]string{"train", "-q", "-m", p.Model, p.File}, settings...)
-				if p.N > 1 {
-					args = append(args, "--shard", fmt.Sprintf("%d/%d", p.K, p.N), "--shard-by",
-						by, "--trace", p.Trace)
-				}
-				return args
-			},
-			Join: func(model string, parts, traces []string, file string) []string {
-				args := append([]string{"merge", "-q", "-m", model, "--data", file}, parts...)
-				for _, t := range traces {
-					args = append(args, "--trace", t)
-				}
-				return args
-			}}
-	}
-	rows := func(name string, settings []string, mix ...string) bench.ShardWay {
-		settings = append(settings, "--bias", "append")
-		return bench.ShardWay{Name: "rows/" + name, Most: 16,
-			Plan: slices.Concat([]string{"plan", "--json", "--by", "rows"}, settings, mix),
-			Part: func(p bench.ShardPart) []string {
-				return append([]string{"train", "-q", "-m", p.Model, p.File, "--rows",
-					fmt.Sprintf("%d/%d", p.K, p.N)}, settings...)
-			},
-			Join: func(model string, parts, _ []string, _ string) []string {
-				return append(append([]string{"merge", "-q", "-m", model}, mix...), parts...)
-			}}
-	}
-	for _, members := range sizes {
-		ways = append(ways, traced(fmt.Sprintf("N=%d", members), shard.ByMembers, "--members",
-			strconv.Itoa(members), "--tau", "0.05"))
-	}
-	mixable := shard.Mixable()
-	weights := []string{"-a", mixable[len(mixable)-1]}
-	posterior := []string{"-a", shard.Mergeable()[0], "--label-noise", "0.2"} // near Adult's own
-	classes := traced("classes", shard.ByClasses, weights...)
-	classes.Classes = true
-	return append(ways, rows("merged", posterior), rows("mixed", weights, "--mix", "uniform"),
-		classes)
-}
-
-// benchShards measures this program.
-func benchShards(ctx context.Context, o bench.Options) ([]bench.Result, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("bench: shards: %w", err)
-	}
-	return bench.Shards(ctx, program, shardWays(256, 4096), bench.DataDir(), o)
 }
 
 // onData has a suite look for public data sets.

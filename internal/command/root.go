@@ -26,7 +26,6 @@ var verbs = []struct {
 	{"cv", newCVCmd},
 	{"tune", newTuneCmd},
 	{"compare", newCompareCmd},
-	{"plan", newPlanCmd},
 	{"evaluate", newEvaluateCmd},
 	{"merge", newMergeCmd},
 	{"inspect", newInspectCmd},

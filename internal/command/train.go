@@ -42,6 +42,7 @@ type trainer struct {
 	metrics    metricFlags
 	html       string
 	trace      string
+	dry        bool
 	shardBy    choice
 	away       away
 
@@ -211,6 +212,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	names(fs, useReplaced, "trace")
 	fs.Var(&t.memory, "mem-budget", "keep within so much memory, as 512MiB or 2G, all counted; "+
 		"see: halfspace help memory")
+	fs.BoolVar(&t.dry, "dry-run", false, "learn for a second, say what was found, what is meant "+
+		"and how long all would take, and write nothing")
 	t.machine.flags(fs)
 	t.output.flags(fs)
 	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar",
@@ -253,6 +256,11 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	if err := t.options(fs, args); err != nil {
 		return err
 	}
+	if t.dry {
+		if err := t.dryly(); err != nil {
+			return err
+		}
+	}
 	if err := t.machine.use(fs); err != nil {
 		return err
 	}
@@ -272,6 +280,15 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return t.explain(err)
 	}
+	ctx := cmd.Context()
+	if t.dry {
+		var cancel context.CancelCauseFunc
+		ctx, cancel = context.WithCancelCause(ctx)
+		defer cancel(nil)
+		env.Observer.(*watcher).planned = func() {
+			time.AfterFunc(drySeconds*time.Second, func() { cancel(errDry) })
+		}
+	}
 	if t.o.From != "" || t.o.Resume {
 		if _, err := t.settings.unchanged(job.Learner(), job.Config()); err != nil {
 			return err
@@ -289,7 +306,7 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	}()
 	t.output.note(cmd, "%s on %s (%s), %s, %s", job.Learner(), vecmath.Active(), vecmath.Why(),
 		plural(t.machine.threads, "thread"), job.Precision())
-	result, err := t.learns(cmd.Context())
+	result, err := t.learns(ctx)
 	if errors.Is(err, training.ErrPaused) {
 		if !t.output.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: %s: nothing came; %s\n", t.in.name, t.kept())
@@ -302,10 +319,42 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	if err := t.print(result); err != nil {
 		return err
 	}
-	if err != nil {
-		return t.ended(job, result, err)
+	if err == nil || errors.Is(err, training.ErrStopped) && context.Cause(ctx) == errDry {
+		return nil
 	}
+	return t.ended(job, result, err)
+}
+
+// drySeconds is how long a dry run learns.
+const drySeconds = 1
+
+// errDry ends a dry run.
+var errDry = errors.New("a dry run has learned enough")
+
+// dryly takes away what the run would write, for a dry run.
+func (t *trainer) dryly() error {
+	if t.o.Resume {
+		return usage("Leave one of them out.", "%s and --dry-run exclude each other",
+			given(t.cmd.Flags(), "resume"))
+	}
+	t.o.Model, t.o.CheckpointEvery, t.o.Test, t.html = "", "", nil, ""
+	t.o.Shard, t.trace = "", ""
 	return nil
+}
+
+// dryRow says in the summary of a dry run how far it came, and how long all would take.
+func dryRow(rows *summaryRows, res *training.Result) {
+	n, p := res.Counts.Presented, res.Plan
+	said := fmt.Sprintf("%s learned in %s; nothing was written", plural(int(n), "example"),
+		res.Counts.Learn.Round(time.Millisecond))
+	switch all := int64(p.Examples) * int64(p.Epochs); {
+	case !res.Stopped:
+		said += "; these are all"
+	case all > 0:
+		took := float64(res.Counts.Learn) / float64(max(1, n)) * float64(all)
+		said += fmt.Sprintf("; all %d take about %v", all, time.Duration(took).Round(time.Second))
+	}
+	rows.add("dry run", "%s", said)
 }
 
 // job makes the run: of a part, whose trace it writes, or of the whole.

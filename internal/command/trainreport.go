@@ -231,5 +231,12 @@ func (t *trainer) print(res *training.Result) error {
 	if t.output.quiet {
 		return nil
 	}
+	if t.dry {
+		var rows summaryRows
+		dryRow(&rows, res)
+		if err := twoColumns(w, rows); err != nil {
+			return err
+		}
+	}
 	return r.summary(w, res, &t.metrics, recentName(&t.o))
 }

@@ -15,8 +15,9 @@ import (
 // watcher writes on stderr how a run goes.
 type watcher struct {
 	training.Silent
-	t      *trainer
-	badRow func(error)
+	t       *trainer
+	badRow  func(error)
+	planned func() // called when the run is about to learn; nil: nothing
 }
 
 // Progress is training.Observer's.
@@ -56,6 +57,9 @@ func (w *watcher) Planned(p *training.Plan) {
 	}
 	for line := range strings.Lines(p.String()) {
 		w.t.output.note(w.t.cmd, "%s", strings.TrimSuffix(line, "\n"))
+	}
+	if w.planned != nil {
+		w.planned()
 	}
 }
 

@@ -13,8 +13,6 @@
 //	sparse.go     a run on sparse examples: members in lanes, or lists of the few that see one
 //	dense.go      a run on dense examples: the members that see one together, or, where all of
 //	              them score it, member after member, each over all rows of the run
-//	classes.go    [Classes]: the members of many classes' ensembles, a lane a class
-//	classrows.go  their weights, in rows of 8 or 16 bits
 //	stepper.go    the members' rule, in vector lanes if its margin and step are fixed
 //	scaled.go     [Scaled], what rules share whose members have a factor on their weights
 //	replay.go     the second time through a run, for S and the scores of before each example
@@ -25,8 +23,8 @@
 //     of the weights. Draws are a function of (seed, member, example number); a member adds its
 //     products in the order of the features and its updates in that of the examples; sums over
 //     members are taken by words of 64 members, in order, however members are cut into tiles.
-//   - Exactly one store holds the weights, in the form of the last block, or one that many
-//     ensembles share. To move them rounds nothing.
+//   - Exactly one store holds the weights, in the form of the last block. To move them rounds
+//     nothing.
 //   - With additive members S is the sum of their weights but for roundings; it is never summed
 //     anew, so its bits are those of the updates in their order. Where weights are whole numbers,
 //     in int16, it is their sum exactly. Who adds a run to it is one of adder's, and no other.

@@ -24,12 +24,9 @@ type Ensemble[T learner.Float] struct {
 	Draws   Masker      // b_{j,t}
 	*Stepper[T]
 
-	// The members' weights: exactly one of these is there, in the layout of the last blocks, or
-	// with those of other ensembles, in the lane of this one.
-	Lanes   *engine.Lanes[T]
-	dense   *engine.DenseMembers[T]
-	classes *Classes[T]
-	lane    int
+	// The members' weights: exactly one of these is there, in the layout of the last blocks.
+	Lanes *engine.Lanes[T]
+	dense *engine.DenseMembers[T]
 
 	KeepsSum bool      // S is kept, and f comes from it; else f needs the scores of all members
 	sum      []float64 // S, one a feature seen, if KeepsSum; see Sum
@@ -70,19 +67,19 @@ func NewEnsemble[T learner.Float](first, members int, tau float64, s *Stepper[T]
 // UseLanes makes l the store of the members' weights. Rules with factors on the weights go by it
 // from then on.
 func (o *Ensemble[T]) UseLanes(l *engine.Lanes[T]) {
-	o.Lanes, o.dense, o.classes = l, nil, nil
+	o.Lanes, o.dense = l, nil
 	o.Rule.Bind(l)
 }
 
 // useDense is UseLanes of a dense store.
 func (o *Ensemble[T]) useDense(d *engine.DenseMembers[T]) {
-	o.Lanes, o.dense, o.classes = nil, d, nil
+	o.Lanes, o.dense = nil, d
 	o.Rule.Bind(d)
 }
 
 // inFormOf reports whether the members are in the form for b's examples. An empty block suits both.
 func (o *Ensemble[T]) inFormOf(b *engine.Block[T]) bool {
-	return b.Len() == 0 || o.classes == nil && b.Dense() == (o.dense != nil)
+	return b.Len() == 0 || b.Dense() == (o.dense != nil)
 }
 
 // inInt16 reports whether weights are in int16, where scores are not to be had.
@@ -93,9 +90,6 @@ func (o *Ensemble[T]) inInt16() bool { return o.Lanes != nil && o.Lanes.Int16() 
 // for dense ones, where a member takes a dot an example. Cost: all weights once; a stream of one
 // kind moves them once at most.
 func (o *Ensemble[T]) UseFormOf(b *engine.Block[T]) {
-	if !o.inFormOf(b) && o.classes != nil {
-		o.leave()
-	}
 	switch {
 	case o.inFormOf(b):
 	case b.Dense():
@@ -118,10 +112,7 @@ func (o *Ensemble[T]) GrowTo(dim int) {
 	if o.Lanes != nil {
 		o.Lanes.Reach(dim)
 	}
-	switch {
-	case o.classes != nil: // S grows when it is asked for
-		o.classes.stale.Store(true)
-	case o.KeepsSum:
+	if o.KeepsSum {
 		o.growSum()
 	}
 }
@@ -136,9 +127,6 @@ func (o *Ensemble[T]) growSum() {
 // Sum returns S, one a feature seen, if it is kept: that of the learner, not a copy. Calls may run
 // at the same time.
 func (o *Ensemble[T]) Sum() []float64 {
-	if o.classes != nil {
-		o.classes.catchUp()
-	}
 	return o.sum
 }
 
@@ -152,7 +140,7 @@ func wholeSum[T learner.Float](column []T) (sum float64) {
 
 // SumFinite reports whether all of S is finite, as whole numbers are.
 func (o *Ensemble[T]) SumFinite() bool {
-	return o.classes != nil || learner.AllFinite(o.sum)
+	return learner.AllFinite(o.sum)
 }
 
 // Clear takes all weights and features away, and makes l, without any, the store of those to come.
@@ -173,19 +161,12 @@ type columns[T learner.Float] interface {
 // Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit
 // for bit.
 func (o *Ensemble[T]) Column(dst []T, j int) bool {
-	if o.classes != nil {
-		return o.classes.column(dst, o.lane, j)
-	}
 	return o.Store().Column(dst, j)
 }
 
 // Columns sets dst[i*members+m] to the weight of feature list[i], none of which is there twice, in
 // member m.
 func (o *Ensemble[T]) Columns(dst []T, list []int32) {
-	if o.classes != nil {
-		o.classes.columns(dst, o.lane, list)
-		return
-	}
 	store := o.Store()
 	for i, j := range list {
 		store.Column(dst[i*o.members:][:o.members], int(j))
@@ -194,9 +175,6 @@ func (o *Ensemble[T]) Columns(dst []T, list []int32) {
 
 // Store returns the one in use, of this ensemble alone.
 func (o *Ensemble[T]) Store() columns[T] {
-	if o.classes != nil {
-		o.leave()
-	}
 	if o.Lanes != nil {
 		return o.Lanes
 	}
@@ -216,11 +194,8 @@ func move[T learner.Float](dst, src columns[T], dim, members int) {
 // Bytes returns the memory of members and S, and of what a run takes.
 func (o *Ensemble[T]) Bytes() int64 { return o.MembersBytes() + o.LearnRun.Bytes() }
 
-// MembersBytes is Bytes without runs, and without weights that are with those of other ensembles.
+// MembersBytes is Bytes without runs.
 func (o *Ensemble[T]) MembersBytes() int64 {
-	n := primal.BytesOf(o.sum) + o.Stepper.Form.Bytes*int64(o.members)
-	if o.classes == nil {
-		n += o.Store().Bytes()
-	}
-	return n + int64(unsafe.Sizeof(*o.Stepper))
+	return primal.BytesOf(o.sum) + o.Stepper.Form.Bytes*int64(o.members) + o.Store().Bytes() +
+		int64(unsafe.Sizeof(*o.Stepper))
 }

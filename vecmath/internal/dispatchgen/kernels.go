@@ -97,12 +97,6 @@ var kernels = []kernel{
 		forms: "AVX512",
 	},
 	{
-		name: "rowsDotTile", params: "dst, part *T, x, rows, ahead **byte, n int",
-		plain: "rowsDotTileByDot(dst, x, rows, n)",
-		forms: "AVX512",
-		stubs: "has room for 64 partial sums (float64: 32) of each dot in part.",
-	},
-	{
 		name: "maxIndex", params: "idx *int32, n int", result: "uint32", generic: "idx[n]",
 		forms: "AVX512 AVX2 NEON", nosplit: both,
 	},
@@ -179,40 +173,6 @@ var kernels = []kernel{
 		forms: "AVX512",
 		stubs: "takes widths of 64 and 128 lanes, one example at least, and labels of ysize\n" +
 			"bytes each, of which it looks at the sign alone.",
-	},
-	{
-		name: "classesRun",
-		params: "counts *int16, narrow *int8, w *int16, ptr, wide, rows *int32, val *int16, " +
-			"past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, " +
-			"nseen, lanes, margin, peak int",
-		result: "int",
-		plain: "return classesRunPlain(counts, narrow, w, ptr, wide, rows, val, past, slots, " +
-			"coef, took, own, first, seen, nseen, lanes, margin, peak)",
-		forms: "AVX512 AVX2 NEON",
-		stubs: "takes one example at least.",
-	},
-	{
-		name: "pastRows",
-		params: "narrow *int8, rows *int32, n int, past, slots *int32, coef *int16, " +
-			"took, own *uint32",
-		plain: "pastRowsPlain(narrow, rows, n, past, slots, coef, took, own)",
-		forms: "AVX512 AVX2 NEON",
-		stubs: "takes one row at least.",
-	},
-	{
-		name:   "widenRows",
-		params: "w *int16, to *int32, narrow *int8, from *int32, n int",
-		plain:  "widenRowsPlain(w, to, narrow, from, n)",
-		forms:  "AVX512 AVX2 NEON",
-		stubs:  "takes one row at least.",
-	},
-	{
-		name: "classSums",
-		params: "f, w, ptr *int32, n int, rows *int32, val *int16, past, slots *int32, " +
-			"coef *int16, first int, steps *int16",
-		plain: "classSumsPlain(f, w, ptr, n, rows, val, past, slots, coef, first, steps)",
-		forms: "AVX512 AVX2 NEON",
-		stubs: "takes one example at least.",
 	},
 	{
 		name: "allOnes", params: "x *T, n int", result: "bool", generic: "x[n]",
