@@ -193,8 +193,8 @@ func (g *gathered) take(name string, m *model.Model) error {
 	if p := g.prior; p != nil {
 		if presented < p.Presented || mistakes < p.Mistakes {
 			return unlikely("Name the model that all of them went on from.",
-				"%s has learned %d examples with %d mistakes and %s %d with %d, so that did not go "+
-					"on from it", g.merging.Prior, p.Presented, p.Mistakes, name, presented,
+				"%s has learned %d examples with %d mistakes and %s %d with %d, so that did not "+
+					"go on from it", g.merging.Prior, p.Presented, p.Mistakes, name, presented,
 				mistakes)
 		}
 		presented -= p.Presented

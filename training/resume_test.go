@@ -334,7 +334,8 @@ func TestResumeRefused(t *testing.T) {
 	}
 }
 
-// TestResumeTallies: a run that is gone on with may tally its last examples another way than it did.
+// TestResumeTallies: a run that is gone on with may tally its last examples another way than it
+// did.
 func TestResumeTallies(t *testing.T) {
 	t.Parallel()
 	k := &keeper{t: t}
