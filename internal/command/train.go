@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/training"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -191,7 +194,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringVarP(&o.From, "from", "i", "", "go on from the model in `FILE`, with its settings")
 	fs.BoolVar(&o.Resume, "resume", false, "go on where the run that wrote the model of -m was "+
 		"stopped or killed, with its settings and over the same files: the end is the one of a "+
-		"run that wasn't")
+		"run that wasn't; without that model, begin")
 	fs.StringVar(&o.CheckpointEvery, "checkpoint-every", "", "write the model each `N` examples, "+
 		"or each 60s; the one before it is kept as FILE.1")
 	fs.StringVar(&t.replay, "replay", "", "rebuild the model of serve --log from the log `FILE`, "+
@@ -253,6 +256,13 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	t.streams = true
+	if t.o.Resume && t.trace == "" && t.o.Model != "" && isNew(t.o.Model) {
+		t.o.Resume = false
+		if !t.output.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: %s: no run has written it yet: this one "+
+				"begins at the first example\n", t.o.Model)
+		}
+	}
 	if err := t.options(fs, args); err != nil {
 		return err
 	}
@@ -355,6 +365,16 @@ func dryRow(rows *summaryRows, res *training.Result) {
 		said += fmt.Sprintf("; all %d take about %v", all, time.Duration(took).Round(time.Second))
 	}
 	rows.add("dry run", "%s", said)
+}
+
+// isNew reports whether neither a model file nor the checkpoint before it is there.
+func isNew(file string) bool {
+	for _, name := range []string{file, model.Kept(file)} {
+		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 // job makes the run: of a part, whose trace it writes, or of the whole.
