@@ -40,6 +40,9 @@ class ADFClassifier(UnweightedClassifier):
     noise : float or "auto", default 0.05
         rate eps of wrong labels, 0 for data that can be separated; 0 to below
         0.5
+    probit : float, default 0
+        standard deviation of the probit noise of scores, 0 for a step; 0 to
+        1e+100
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -50,12 +53,14 @@ class ADFClassifier(UnweightedClassifier):
     _settings = {
         "covariance": ("covariance", "str", ""),
         "noise": ("noise", "float", "noise_auto"),
+        "probit": ("probit", "float", ""),
     }
 
     def __init__(
         self,
         covariance="full",
         noise=0.05,
+        probit=0,
         *,
         max_iter=1,
         shuffle=True,
@@ -69,6 +74,7 @@ class ADFClassifier(UnweightedClassifier):
     ):
         self.covariance = covariance
         self.noise = noise
+        self.probit = probit
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.bias = bias
@@ -459,10 +465,13 @@ class EPClassifier(UnweightedClassifier):
         largest change of a site at which EP ends, in units of its point's
         standard deviation; above 0
     sweeps : int, default 100
-        sweeps of EP over the points at most, then as many with half the
+        sweeps of EP over the points at most, before it goes on with a smaller
         damping; 1 to 2^30
     damping : float, default 1
         share of a site's change that is made; above 0 to 1
+    probit : float, default 0
+        standard deviation of the probit noise of scores, 0 for a step; 0 to
+        1e+100
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -475,6 +484,7 @@ class EPClassifier(UnweightedClassifier):
         "tolerance": ("tolerance", "float", ""),
         "sweeps": ("sweeps", "int", ""),
         "damping": ("damping", "float", ""),
+        "probit": ("probit", "float", ""),
     }
 
     def __init__(
@@ -483,6 +493,7 @@ class EPClassifier(UnweightedClassifier):
         tolerance=1e-06,
         sweeps=100,
         damping=1,
+        probit=0,
         *,
         until_converged=True,
         bias="append",
@@ -496,6 +507,7 @@ class EPClassifier(UnweightedClassifier):
         self.tolerance = tolerance
         self.sweeps = sweeps
         self.damping = damping
+        self.probit = probit
         self.until_converged = until_converged
         self.bias = bias
         self.normalize = normalize
@@ -1811,10 +1823,13 @@ class VVMClassifier(UnweightedClassifier):
         largest change of a site at which EP ends, in units of its point's
         standard deviation; above 0
     sweeps : int, default 20
-        sweeps of EP over the points at most, then as many with half the
+        sweeps of EP over the points at most, before it goes on with a smaller
         damping; 1 to 2^30
     damping : float, default 1
         share of a site's change that is made; above 0 to 1
+    probit : float, default 0
+        standard deviation of the probit noise of scores, 0 for a step; 0 to
+        1e+100
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -1830,6 +1845,7 @@ class VVMClassifier(UnweightedClassifier):
         "tolerance": ("tolerance", "float", ""),
         "sweeps": ("sweeps", "int", ""),
         "damping": ("damping", "float", ""),
+        "probit": ("probit", "float", ""),
     }
 
     def __init__(
@@ -1841,6 +1857,7 @@ class VVMClassifier(UnweightedClassifier):
         tolerance=0.001,
         sweeps=20,
         damping=1,
+        probit=0,
         *,
         max_iter=1,
         shuffle=True,
@@ -1859,6 +1876,7 @@ class VVMClassifier(UnweightedClassifier):
         self.tolerance = tolerance
         self.sweeps = sweeps
         self.damping = damping
+        self.probit = probit
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.bias = bias
@@ -1884,10 +1902,13 @@ class WEPClassifier(UnweightedClassifier):
         largest change of a site at which EP ends, in units of its point's
         standard deviation; above 0
     sweeps : int, default 20
-        sweeps of EP over the points at most, then as many with half the
+        sweeps of EP over the points at most, before it goes on with a smaller
         damping; 1 to 2^30
     damping : float, default 1
         share of a site's change that is made; above 0 to 1
+    probit : float, default 0
+        standard deviation of the probit noise of scores, 0 for a step; 0 to
+        1e+100
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -1901,6 +1922,7 @@ class WEPClassifier(UnweightedClassifier):
         "tolerance": ("tolerance", "float", ""),
         "sweeps": ("sweeps", "int", ""),
         "damping": ("damping", "float", ""),
+        "probit": ("probit", "float", ""),
     }
 
     def __init__(
@@ -1910,6 +1932,7 @@ class WEPClassifier(UnweightedClassifier):
         tolerance=0.001,
         sweeps=20,
         damping=1,
+        probit=0,
         *,
         max_iter=1,
         shuffle=True,
@@ -1926,6 +1949,7 @@ class WEPClassifier(UnweightedClassifier):
         self.tolerance = tolerance
         self.sweeps = sweeps
         self.damping = damping
+        self.probit = probit
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.bias = bias
