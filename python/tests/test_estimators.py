@@ -272,9 +272,11 @@ def test_interrupt():
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of a shell ignore it
     threading.Thread(target=send).start()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
+    signal.signal(signal.SIGINT, before)
     assert not hasattr(model, "classes_") and not hasattr(model, "n_features_in_")
     model.set_params(max_iter=1).fit(X[:100], y[:100])
 
