@@ -88,18 +88,6 @@ func kernelTable[T Float]() []kernel[T] {
 		{"scal", makeDense[T], func(o *operands[T]) { Scal(o.x, o.a) }},
 		{"sumSq", makeDense[T], func(o *operands[T]) { o.sum = SumSq(o.x) }},
 		{"sqDist", makeDense[T], func(o *operands[T]) { o.sum = SqDist(o.x, o.y) }},
-		{"asum", makeDense[T], func(o *operands[T]) { o.sum = Asum(o.x) }},
-		{"maxAbs", makeDense[T], func(o *operands[T]) { o.sum = maxAbs(data(o.x), len(o.x)) }},
-		{"iamax", makeDense[T], func(o *operands[T]) { o.done = Iamax(o.x) }},
-		{"indexAbs", makeDense[T], func(o *operands[T]) {
-			for i := 0; i < len(o.x); i += 1 + i/2 { // what is there, and what may not be
-				o.done = o.done*31 + indexAbs(data(o.x), len(o.x), magnitude(o.x[i]))
-				o.peak = o.peak*31 + indexAbs(data(o.x), len(o.x), magnitude(o.y[i]))
-			}
-		}},
-		{"nrm2", makeDense[T], func(o *operands[T]) { o.sum = Nrm2(o.x) }},
-		{"gemv", makeRows[T], func(o *operands[T]) { gemvAll(o, Gemv[T], o.z, o.x) }},
-		{"gemvT", makeRows[T], func(o *operands[T]) { gemvAll(o, GemvT[T], o.x, o.z) }},
 		{"rowsDot", makeRows[T], func(o *operands[T]) { RowsDot(o.z, o.y, o.n, o.x) }},
 		{"rowsDotAt", makeRowsAt[T], func(o *operands[T]) {
 			RowsDotAt(o.z, o.y, o.n, o.idx, o.x)
@@ -883,11 +871,3 @@ func sameBits[T Float](a, b T) bool {
 
 // as64 is s, which T says is one of float64.
 func as64[T Float](s []T) []float64 { return unsafe.Slice(f64(data(s)), len(s)) }
-
-// magnitude is |v|, 1 of NaN.
-func magnitude[T Float](v T) T {
-	if v != v {
-		return 1
-	}
-	return abs(v)
-}

@@ -166,53 +166,6 @@ TEXT ·sumSqAVX2F32(SB), NOSPLIT, $0-20
 	VZEROUPPER
 	RET
 
-// func asumAVX2F32(x *float32, n int) float32
-TEXT ·asumAVX2F32(SB), NOSPLIT, $0-20
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	ABSMASK(Y10)
-#define ASUM
-#include "reduce_avx2.h"
-#undef ASUM
-	VMOVSS X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func maxAbsAVX2F32(x *float32, n int) float32
-TEXT ·maxAbsAVX2F32(SB), NOSPLIT, $0-20
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "maxabs_avx2.h"
-	VMOVSS X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func indexAbsAVX2F32(x *float32, n int, m float32) int
-TEXT ·indexAbsAVX2F32(SB), NOSPLIT, $0-32
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	VBROADCASTSS m+16(FP), Y0
-#include "indexabs_avx2.h"
-	MOVQ AX, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func addRowsAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, nrows int, alpha float32)
-TEXT ·addRowsAVX2F32(SB), NOSPLIT, $0-52
-	MOVQ y+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ rows+16(FP), R10
-	MOVQ stride+24(FP), R9
-	SHLQ $LOGSZ, R9
-	MOVQ x+32(FP), R11
-	MOVQ nrows+40(FP), DX
-	LEAQ (R11)(DX*SZ), R11
-	NEGQ DX
-	VBROADCASTSS alpha+48(FP), Y15
-#include "addrows_avx2.h"
-	VZEROUPPER
-	RET
-
 // func addRowsAtAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32,
 //	nlist int, alpha float32)
 TEXT ·addRowsAtAVX2F32(SB), NOSPLIT, $0-60
@@ -568,53 +521,6 @@ TEXT ·sumSqAVX2F64(SB), NOSPLIT, $0-24
 #include "reduce_avx2.h"
 #undef SUMSQ
 	VMOVSD X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func asumAVX2F64(x *float64, n int) float64
-TEXT ·asumAVX2F64(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	ABSMASK(Y10)
-#define ASUM
-#include "reduce_avx2.h"
-#undef ASUM
-	VMOVSD X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func maxAbsAVX2F64(x *float64, n int) float64
-TEXT ·maxAbsAVX2F64(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "maxabs_avx2.h"
-	VMOVSD X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func indexAbsAVX2F64(x *float64, n int, m float64) int
-TEXT ·indexAbsAVX2F64(SB), NOSPLIT, $0-32
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	VBROADCASTSD m+16(FP), Y0
-#include "indexabs_avx2.h"
-	MOVQ AX, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func addRowsAVX2F64(y *float64, n int, rows *float64, stride int, x *float64, nrows int, alpha float64)
-TEXT ·addRowsAVX2F64(SB), NOSPLIT, $0-56
-	MOVQ y+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ rows+16(FP), R10
-	MOVQ stride+24(FP), R9
-	SHLQ $LOGSZ, R9
-	MOVQ x+32(FP), R11
-	MOVQ nrows+40(FP), DX
-	LEAQ (R11)(DX*SZ), R11
-	NEGQ DX
-	VBROADCASTSD alpha+48(FP), Y15
-#include "addrows_avx2.h"
 	VZEROUPPER
 	RET
 

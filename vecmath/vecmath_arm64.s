@@ -63,33 +63,6 @@ TEXT ·dotNEONF32(SB), NOSPLIT, $0-28
 	FMOVS F0, ret+24(FP)
 	RET
 
-// func asumNEONF32(x *float32, n int) float32
-TEXT ·asumNEONF32(SB), NOSPLIT, $0-20
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-#define ASUM
-#include "reduce_neon.h"
-#undef ASUM
-	FMOVS F0, ret+16(FP)
-	RET
-
-// func maxAbsNEONF32(x *float32, n int) float32
-TEXT ·maxAbsNEONF32(SB), NOSPLIT, $0-20
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-#include "maxabs_neon.h"
-	FMOVS F0, ret+16(FP)
-	RET
-
-// func indexAbsNEONF32(x *float32, n int, m float32) int
-TEXT ·indexAbsNEONF32(SB), NOSPLIT, $0-32
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-	FMOVS m+16(FP), F31
-#include "indexabs_neon.h"
-	MOVD R5, ret+24(FP)
-	RET
-
 // func axpyNEONF32(y *float32, a float32, x *float32, n int)
 TEXT ·axpyNEONF32(SB), NOSPLIT, $0-32
 	MOVD  y+0(FP), R0
@@ -347,33 +320,6 @@ TEXT ·dotNEONF64(SB), NOSPLIT, $0-32
 	MOVD n+16(FP), R2
 #include "reduce_neon.h"
 	FMOVD F0, ret+24(FP)
-	RET
-
-// func asumNEONF64(x *float64, n int) float64
-TEXT ·asumNEONF64(SB), NOSPLIT, $0-24
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-#define ASUM
-#include "reduce_neon.h"
-#undef ASUM
-	FMOVD F0, ret+16(FP)
-	RET
-
-// func maxAbsNEONF64(x *float64, n int) float64
-TEXT ·maxAbsNEONF64(SB), NOSPLIT, $0-24
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-#include "maxabs_neon.h"
-	FMOVD F0, ret+16(FP)
-	RET
-
-// func indexAbsNEONF64(x *float64, n int, m float64) int
-TEXT ·indexAbsNEONF64(SB), NOSPLIT, $0-32
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-	FMOVD m+16(FP), F31
-#include "indexabs_neon.h"
-	MOVD R5, ret+24(FP)
 	RET
 
 // func axpyNEONF64(y *float64, a float64, x *float64, n int)

@@ -171,50 +171,6 @@ TEXT ·dotAVX512F32(SB), NOSPLIT, $0-28
 	VZEROUPPER
 	RET
 
-// func asumAVX512F32(x *float32, n int) float32
-TEXT ·asumAVX512F32(SB), NOSPLIT, $0-20
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "asum_avx512.h"
-	VMOVSS X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func maxAbsAVX512F32(x *float32, n int) float32
-TEXT ·maxAbsAVX512F32(SB), NOSPLIT, $0-20
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "maxabs_avx512.h"
-	VMOVSS X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func indexAbsAVX512F32(x *float32, n int, m float32) int
-TEXT ·indexAbsAVX512F32(SB), NOSPLIT, $0-32
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	VBROADCASTSS m+16(FP), Z0
-#include "indexabs_avx512.h"
-	MOVQ AX, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func addRowsAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, nrows int, alpha float32)
-TEXT ·addRowsAVX512F32(SB), NOSPLIT, $0-52
-	MOVQ y+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ rows+16(FP), R10
-	MOVQ stride+24(FP), R9
-	SHLQ $SHIFT, R9
-	MOVQ x+32(FP), R11
-	MOVQ nrows+40(FP), DX
-	LEAQ (R11)(DX*ESIZE), R11
-	NEGQ DX
-	VBROADCASTSS alpha+48(FP), Z30
-#include "addrows_avx512.h"
-	VZEROUPPER
-	RET
-
 // func addRowsAtAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32,
 //	nlist int, alpha float32)
 TEXT ·addRowsAtAVX512F32(SB), NOSPLIT, $0-60
@@ -496,50 +452,6 @@ TEXT ·dotAVX512F64(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), CX
 #include "dot_avx512.h"
 	VMOVSD X0, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func asumAVX512F64(x *float64, n int) float64
-TEXT ·asumAVX512F64(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "asum_avx512.h"
-	VMOVSD X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func maxAbsAVX512F64(x *float64, n int) float64
-TEXT ·maxAbsAVX512F64(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "maxabs_avx512.h"
-	VMOVSD X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func indexAbsAVX512F64(x *float64, n int, m float64) int
-TEXT ·indexAbsAVX512F64(SB), NOSPLIT, $0-32
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	VBROADCASTSD m+16(FP), Z0
-#include "indexabs_avx512.h"
-	MOVQ AX, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func addRowsAVX512F64(y *float64, n int, rows *float64, stride int, x *float64, nrows int, alpha float64)
-TEXT ·addRowsAVX512F64(SB), NOSPLIT, $0-56
-	MOVQ y+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ rows+16(FP), R10
-	MOVQ stride+24(FP), R9
-	SHLQ $SHIFT, R9
-	MOVQ x+32(FP), R11
-	MOVQ nrows+40(FP), DX
-	LEAQ (R11)(DX*ESIZE), R11
-	NEGQ DX
-	VBROADCASTSD alpha+48(FP), Z30
-#include "addrows_avx512.h"
 	VZEROUPPER
 	RET
 

@@ -441,46 +441,6 @@ func countStepLE(s *float64, e float64, row *float64, n int) int {
 	return countStepLEGeneric(unsafe.Slice(s, n), e, unsafe.Slice(row, n))
 }
 
-//go:nosplit
-func asum[T Float](x *T, n int) T {
-	switch active {
-	case NEON:
-		if is32[T]() {
-			return T(asumNEONF32(f32(x), n))
-		}
-		return T(asumNEONF64(f64(x), n))
-	}
-	return asumGeneric(unsafe.Slice(x, n))
-}
-
-//go:nosplit
-func maxAbs[T Float](x *T, n int) T {
-	switch active {
-	case NEON:
-		if is32[T]() {
-			return T(maxAbsNEONF32(f32(x), n))
-		}
-		return T(maxAbsNEONF64(f64(x), n))
-	}
-	return maxAbsGeneric(unsafe.Slice(x, n))
-}
-
-//go:nosplit
-func indexAbs[T Float](x *T, n int, m T) int {
-	switch active {
-	case NEON:
-		if is32[T]() {
-			return indexAbsNEONF32(f32(x), n, float32(m))
-		}
-		return indexAbsNEONF64(f64(x), n, float64(m))
-	}
-	return indexAbsGeneric(unsafe.Slice(x, n), m)
-}
-
-func addRows[T Float](y *T, n int, rows *T, stride int, x *T, nrows int, alpha T) {
-	addRowsByRow(y, n, rows, stride, x, nrows, alpha)
-}
-
 func symRankOneMul[T Float](y, v *T, stride int, x *T, a T, u *T, n int) {
 	switch active {
 	case NEON:

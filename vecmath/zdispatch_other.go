@@ -217,22 +217,6 @@ func countStepLE(s *float64, e float64, row *float64, n int) int {
 	return countStepLEGeneric(unsafe.Slice(s, n), e, unsafe.Slice(row, n))
 }
 
-func asum[T Float](x *T, n int) T {
-	return asumGeneric(unsafe.Slice(x, n))
-}
-
-func maxAbs[T Float](x *T, n int) T {
-	return maxAbsGeneric(unsafe.Slice(x, n))
-}
-
-func indexAbs[T Float](x *T, n int, m T) int {
-	return indexAbsGeneric(unsafe.Slice(x, n), m)
-}
-
-func addRows[T Float](y *T, n int, rows *T, stride int, x *T, nrows int, alpha T) {
-	addRowsByRow(y, n, rows, stride, x, nrows, alpha)
-}
-
 func symRankOneMul[T Float](y, v *T, stride int, x *T, a T, u *T, n int) {
 	symRankOneMulGeneric(y, v, stride, x, a, u, n)
 }

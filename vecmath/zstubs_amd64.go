@@ -411,56 +411,6 @@ func nextLEAVX2(s *float64, n, from int, thr float64) int
 //go:noescape
 func countStepLEAVX2(s *float64, e float64, row *float64, n int) int
 
-//go:noescape
-func asumAVX512F32(x *float32, n int) float32
-
-//go:noescape
-func asumAVX512F64(x *float64, n int) float64
-
-//go:noescape
-func asumAVX2F32(x *float32, n int) float32
-
-//go:noescape
-func asumAVX2F64(x *float64, n int) float64
-
-//go:noescape
-func maxAbsAVX512F32(x *float32, n int) float32
-
-//go:noescape
-func maxAbsAVX512F64(x *float64, n int) float64
-
-//go:noescape
-func maxAbsAVX2F32(x *float32, n int) float32
-
-//go:noescape
-func maxAbsAVX2F64(x *float64, n int) float64
-
-//go:noescape
-func indexAbsAVX512F32(x *float32, n int, m float32) int
-
-//go:noescape
-func indexAbsAVX512F64(x *float64, n int, m float64) int
-
-//go:noescape
-func indexAbsAVX2F32(x *float32, n int, m float32) int
-
-//go:noescape
-func indexAbsAVX2F64(x *float64, n int, m float64) int
-
-// addRows wants nrows of at least 1.
-//
-//go:noescape
-func addRowsAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, nrows int, alpha float32)
-
-//go:noescape
-func addRowsAVX512F64(y *float64, n int, rows *float64, stride int, x *float64, nrows int, alpha float64)
-
-//go:noescape
-func addRowsAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, nrows int, alpha float32)
-
-//go:noescape
-func addRowsAVX2F64(y *float64, n int, rows *float64, stride int, x *float64, nrows int, alpha float64)
-
 // symRankOneMul wants n to be at least 1.
 //
 //go:noescape

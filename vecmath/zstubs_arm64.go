@@ -171,24 +171,6 @@ func addScaledNextNEON(s *float64, e float64, row *float64, n, from int, thr flo
 //go:noescape
 func nextLENEON(s *float64, n, from int, thr float64) int
 
-//go:noescape
-func asumNEONF32(x *float32, n int) float32
-
-//go:noescape
-func asumNEONF64(x *float64, n int) float64
-
-//go:noescape
-func maxAbsNEONF32(x *float32, n int) float32
-
-//go:noescape
-func maxAbsNEONF64(x *float64, n int) float64
-
-//go:noescape
-func indexAbsNEONF32(x *float32, n int, m float32) int
-
-//go:noescape
-func indexAbsNEONF64(x *float64, n int, m float64) int
-
 // symRankOneMul wants n to be at least 1.
 //
 //go:noescape

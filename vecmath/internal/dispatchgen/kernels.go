@@ -375,24 +375,6 @@ var kernels = []kernel{
 		note: "On AVX-512, too: rows are short, and counting is bound by the loads.",
 	},
 	{
-		name: "asum", params: "x *T, n int", result: "T", generic: "x[n]",
-		forms: "AVX512 AVX2 NEON", nosplit: both,
-	},
-	{
-		name: "maxAbs", params: "x *T, n int", result: "T", generic: "x[n]",
-		forms: "AVX512 AVX2 NEON", nosplit: both,
-	},
-	{
-		name: "indexAbs", params: "x *T, n int, m T", result: "int", generic: "x[n], m",
-		forms: "AVX512 AVX2 NEON", nosplit: both,
-	},
-	{
-		name: "addRows", params: "y *T, n int, rows *T, stride int, x *T, nrows int, alpha T",
-		plain: "addRowsByRow(y, n, rows, stride, x, nrows, alpha)",
-		forms: "AVX512 AVX2",
-		stubs: "wants nrows of at least 1.",
-	},
-	{
 		name:    "symRankOneMul",
 		params:  "y, v *T, stride int, x *T, a T, u *T, n int",
 		generic: "y, v, stride, x, a, u, n",
