@@ -274,16 +274,13 @@ func sparseDotAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n i
 //go:noescape
 func sparseDotAxpyRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32, val *float32)
 
-// drawBits does n sequences, a multiple of four (AVX-512, IFMA: of sixteen).
+// drawBits does n sequences, a multiple of four (AVX-512: of sixteen).
 //
 //go:noescape
 func drawBitsAVX512(x *uint64, n int, fin, step, first, turn uint64)
 
 //go:noescape
 func drawBitsAVX2(x *uint64, n int, fin, step, first, turn uint64)
-
-//go:noescape
-func drawBitsIFMA(x *uint64, n int, fin, step, first, turn uint64)
 
 //go:noescape
 func mixCountersAVX512(x *uint64, n, words int, first, example, word uint64)

@@ -270,8 +270,8 @@ var kernels = []kernel{
 		name: "drawBits", params: "x *uint64, n, words int, last, fin, step, first, turn uint64",
 		asm:     "x n fin step first turn",
 		generic: "x[n], words, last, fin, step, first, turn",
-		forms:   "AVX512 AVX2 +IFMA", byHand: "amd64",
-		stubs: "does n sequences, a multiple of four (AVX-512, IFMA: of sixteen).",
+		forms:   "AVX512 AVX2", byHand: "amd64",
+		stubs: "does n sequences, a multiple of four (AVX-512: of sixteen).",
 	},
 	{
 		name:    "mixCounters",
