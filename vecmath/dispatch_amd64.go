@@ -47,12 +47,16 @@ func missing(im Impl) []string {
 // drawBits leaves to assembly what fills whole vectors.
 func drawBits(x *uint64, n, words int, last, fin, step, first, turn uint64) {
 	s := unsafe.Slice(x, n)
+	if active == Generic {
+		drawBitsGeneric(s, words, last, fin, step, first, turn)
+		return
+	}
 	all := s
 	if whole := n &^ 15; whole > 0 && active == AVX512 {
 		drawBitsAVX512(x, whole, fin, step, first, turn)
 		s = s[whole:]
 	}
-	if whole := len(s) &^ 3; whole > 0 && active != Generic {
+	if whole := len(s) &^ 3; whole > 0 {
 		drawBitsAVX2(data(s), whole, fin, step, first, turn)
 		s = s[whole:]
 	}

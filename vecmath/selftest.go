@@ -152,14 +152,6 @@ func kernelTable[T Float]() []kernel[T] {
 			AndCount(o.z, o.bits, o.n, o.mask,
 				o.x)
 		}},
-		{"activeScore", makeActive[T], func(o *operands[T]) {
-			ActiveScore(o.z, o.y, o.n, o.idx, o.x,
-				o.lanes)
-		}},
-		{"activeUpdate", makeActive[T], func(o *operands[T]) {
-			ActiveUpdate(o.y, o.n, o.idx, o.x,
-				o.lanes, o.z)
-		}},
 	}
 	table = append(table,
 		kernel[T]{"widenBytes", makeWiden[T], func(o *operands[T]) {
@@ -264,15 +256,6 @@ func kernelTable[T Float]() []kernel[T] {
 		)
 	}
 	return table
-}
-
-// gemvAll multiplies with factors that are 0, 1 and neither.
-func gemvAll[T Float](o *operands[T], gemv func(y []T, beta, alpha T, a []T, stride int, x []T),
-	y, x []T) {
-	for _, f := range [...][2]T{{1, 1}, {0.75, -1.3}, {0, 1}, {1, 0}, {-1.1, 0}, {0, -0.3}} {
-		gemv(y, f[0], f[1], o.y, o.n, x)
-		y = y[min(1, len(y)):] // the next ones leave the first results
-	}
 }
 
 func makeDense[T Float](g *generator[T], n int) *operands[T] {
@@ -683,18 +666,6 @@ func (g *generator[T]) word() uint64 {
 		w &= 1<<32 - 1
 	}
 	return w
-}
-
-func makeActive[T Float](g *generator[T], n int) *operands[T] {
-	width := 1 + n%75
-	nl := min(n*3%16, width)
-	o := &operands[T]{z: g.floats(nl), lanes: take[int32](g.place, nl)}
-	for j, l := range g.rng.Perm(width)[:nl] {
-		o.lanes[j] = int32(l)
-	}
-	slices.Sort(o.lanes)
-	g.rows(o, n*5%31, width)
-	return o
 }
 
 func (g *generator[T]) doubles(o *operands[T], n int) {

@@ -296,40 +296,6 @@ TEXT ·lanesLEAVX2F32(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
-// func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes
-// *int32, nl int)
-TEXT ·activeScoreAVX2F32(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), DI
-	MOVQ rows+24(FP), R8
-	MOVQ val+32(FP), R9
-	MOVQ n+40(FP), CX
-	MOVQ lanes+48(FP), R10
-	MOVQ nl+56(FP), R11
-#define ADDW(r) \
-	ADDQ w+8(FP), r
-#define MULWIDTH(r) \
-	IMULQ width+16(FP), r
-#include "activescore_avx2.h"
-#undef ADDW
-#undef MULWIDTH
-	RET
-
-// func activeUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32,
-// coef *float32, nl int)
-TEXT ·activeUpdateAVX2F32(SB), NOSPLIT, $0-64
-	MOVQ width+8(FP), DI
-	MOVQ rows+16(FP), R8
-	MOVQ val+24(FP), R9
-	MOVQ n+32(FP), CX
-	MOVQ lanes+40(FP), R10
-	MOVQ coef+48(FP), R12
-	MOVQ nl+56(FP), R11
-#define ADDW(r) \
-	ADDQ w+0(FP), r
-#include "activeupdate_avx2.h"
-#undef ADDW
-	RET
-
 // func lanesRunAVX2F32(counts *int32, w *float32, width int, ptr *int, n int, rows *int32, val *float32,
 // y *float32, seen *uint64, stride int, margin, step float32)
 TEXT ·lanesRunAVX2F32(SB), NOSPLIT, $0-88
@@ -649,40 +615,6 @@ TEXT ·lanesLEAVX2F64(SB), NOSPLIT, $0-40
 	VBROADCASTSD t+32(FP), Y1
 #include "lanesle_avx2.h"
 	VZEROUPPER
-	RET
-
-// func activeScoreAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes
-// *int32, nl int)
-TEXT ·activeScoreAVX2F64(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), DI
-	MOVQ rows+24(FP), R8
-	MOVQ val+32(FP), R9
-	MOVQ n+40(FP), CX
-	MOVQ lanes+48(FP), R10
-	MOVQ nl+56(FP), R11
-#define ADDW(r) \
-	ADDQ w+8(FP), r
-#define MULWIDTH(r) \
-	IMULQ width+16(FP), r
-#include "activescore_avx2.h"
-#undef ADDW
-#undef MULWIDTH
-	RET
-
-// func activeUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32,
-// coef *float64, nl int)
-TEXT ·activeUpdateAVX2F64(SB), NOSPLIT, $0-64
-	MOVQ width+8(FP), DI
-	MOVQ rows+16(FP), R8
-	MOVQ val+24(FP), R9
-	MOVQ n+32(FP), CX
-	MOVQ lanes+40(FP), R10
-	MOVQ coef+48(FP), R12
-	MOVQ nl+56(FP), R11
-#define ADDW(r) \
-	ADDQ w+0(FP), r
-#include "activeupdate_avx2.h"
-#undef ADDW
 	RET
 
 // func lanesRunAVX2F64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val *float64,

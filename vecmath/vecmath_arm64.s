@@ -178,34 +178,6 @@ TEXT ·lanesLENEONF32(SB), NOSPLIT, $0-32
 #include "lanesle_neon.h"
 	RET
 
-// func activeScoreNEONF32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes
-// *int32, nl int)
-TEXT ·activeScoreNEONF32(SB), NOSPLIT, $0-64
-	MOVD dst+0(FP), R0
-	MOVD w+8(FP), R1
-	MOVD width+16(FP), R2
-	MOVD rows+24(FP), R3
-	MOVD val+32(FP), R4
-	MOVD n+40(FP), R5
-	MOVD lanes+48(FP), R6
-	MOVD nl+56(FP), R7
-#include "activescore_neon.h"
-	RET
-
-// func activeUpdateNEONF32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32,
-// coef *float32, nl int)
-TEXT ·activeUpdateNEONF32(SB), NOSPLIT, $0-64
-	MOVD w+0(FP), R0
-	MOVD width+8(FP), R1
-	MOVD rows+16(FP), R2
-	MOVD val+24(FP), R3
-	MOVD n+32(FP), R4
-	MOVD lanes+40(FP), R5
-	MOVD coef+48(FP), R6
-	MOVD nl+56(FP), R7
-#include "activeupdate_neon.h"
-	RET
-
 // func lanesRunNEONF32(counts *int32, w *float32, width int, ptr *int, n int, rows *int32, val *float32,
 // y *float32, seen *uint64, stride int, margin, step float32)
 TEXT ·lanesRunNEONF32(SB), NOSPLIT, $0-88
@@ -435,34 +407,6 @@ TEXT ·lanesLENEONF64(SB), NOSPLIT, $0-40
 	FMOVD y+24(FP), F30
 	FMOVD t+32(FP), F31
 #include "lanesle_neon.h"
-	RET
-
-// func activeScoreNEONF64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes
-// *int32, nl int)
-TEXT ·activeScoreNEONF64(SB), NOSPLIT, $0-64
-	MOVD dst+0(FP), R0
-	MOVD w+8(FP), R1
-	MOVD width+16(FP), R2
-	MOVD rows+24(FP), R3
-	MOVD val+32(FP), R4
-	MOVD n+40(FP), R5
-	MOVD lanes+48(FP), R6
-	MOVD nl+56(FP), R7
-#include "activescore_neon.h"
-	RET
-
-// func activeUpdateNEONF64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32,
-// coef *float64, nl int)
-TEXT ·activeUpdateNEONF64(SB), NOSPLIT, $0-64
-	MOVD w+0(FP), R0
-	MOVD width+8(FP), R1
-	MOVD rows+16(FP), R2
-	MOVD val+24(FP), R3
-	MOVD n+32(FP), R4
-	MOVD lanes+40(FP), R5
-	MOVD coef+48(FP), R6
-	MOVD nl+56(FP), R7
-#include "activeupdate_neon.h"
 	RET
 
 // func lanesRunNEONF64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val *float64,

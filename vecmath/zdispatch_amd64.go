@@ -372,38 +372,6 @@ func addRowSumsInt8(dst *float64, w *int8, width, n int) {
 	addRowSumsInt8Plain(dst, w, width, n)
 }
 
-// AVX-512's gathers gain nothing over AVX2.
-//
-//go:nosplit
-func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
-	switch active {
-	case AVX2, AVX512:
-		if is32[T]() {
-			activeScoreAVX2F32(f32(dst), f32(w), width, rows, f32(val), n, lanes, nl)
-		} else {
-			activeScoreAVX2F64(f64(dst), f64(w), width, rows, f64(val), n, lanes, nl)
-		}
-		return
-	}
-	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
-}
-
-// AVX-512's scatters lose to AVX2.
-//
-//go:nosplit
-func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int) {
-	switch active {
-	case AVX2, AVX512:
-		if is32[T]() {
-			activeUpdateAVX2F32(f32(w), width, rows, f32(val), n, lanes, f32(coef), nl)
-		} else {
-			activeUpdateAVX2F64(f64(w), width, rows, f64(val), n, lanes, f64(coef), nl)
-		}
-		return
-	}
-	activeUpdateGeneric(unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl), unsafe.Slice(coef, nl))
-}
-
 //go:nosplit
 func dotMixed(a *float64, x *float32, n int) float64 {
 	switch active {

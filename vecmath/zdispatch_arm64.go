@@ -246,34 +246,6 @@ func addRowSumsInt8(dst *float64, w *int8, width, n int) {
 }
 
 //go:nosplit
-func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
-	switch active {
-	case NEON:
-		if is32[T]() {
-			activeScoreNEONF32(f32(dst), f32(w), width, rows, f32(val), n, lanes, nl)
-		} else {
-			activeScoreNEONF64(f64(dst), f64(w), width, rows, f64(val), n, lanes, nl)
-		}
-		return
-	}
-	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
-}
-
-//go:nosplit
-func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int) {
-	switch active {
-	case NEON:
-		if is32[T]() {
-			activeUpdateNEONF32(f32(w), width, rows, f32(val), n, lanes, f32(coef), nl)
-		} else {
-			activeUpdateNEONF64(f64(w), width, rows, f64(val), n, lanes, f64(coef), nl)
-		}
-		return
-	}
-	activeUpdateGeneric(unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl), unsafe.Slice(coef, nl))
-}
-
-//go:nosplit
 func dotMixed(a *float64, x *float32, n int) float64 {
 	switch active {
 	case NEON:

@@ -109,14 +109,6 @@ func addRowSumsInt8(dst *float64, w *int8, width, n int) {
 	addRowSumsInt8Plain(dst, w, width, n)
 }
 
-func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
-	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
-}
-
-func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int) {
-	activeUpdateGeneric(unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl), unsafe.Slice(coef, nl))
-}
-
 func dotMixed(a *float64, x *float32, n int) float64 {
 	return dotMixedGeneric(unsafe.Slice(a, n), unsafe.Slice(x, n))
 }

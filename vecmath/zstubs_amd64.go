@@ -228,18 +228,6 @@ func addRowSumsAVX2(dst *float64, w *int16, width, n int)
 func addRowSumsInt8AVX512(dst *float64, w *int8, width, n int)
 
 //go:noescape
-func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
-
-//go:noescape
-func activeScoreAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes *int32, nl int)
-
-//go:noescape
-func activeUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32, coef *float32, nl int)
-
-//go:noescape
-func activeUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32, coef *float64, nl int)
-
-//go:noescape
 func dotMixedAVX512(a *float64, x *float32, n int) float64
 
 //go:noescape

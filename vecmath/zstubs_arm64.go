@@ -111,18 +111,6 @@ func lanesRunInt16NEONF64(counts, sums *int32, w *int16, width int, ptr *int, n 
 func addRowSumsNEON(dst *float64, w *int16, width, n int)
 
 //go:noescape
-func activeScoreNEONF32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
-
-//go:noescape
-func activeScoreNEONF64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes *int32, nl int)
-
-//go:noescape
-func activeUpdateNEONF32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32, coef *float32, nl int)
-
-//go:noescape
-func activeUpdateNEONF64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32, coef *float64, nl int)
-
-//go:noescape
 func dotMixedNEON(a *float64, x *float32, n int) float64
 
 //go:noescape

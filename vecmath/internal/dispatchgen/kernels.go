@@ -199,22 +199,6 @@ var kernels = []kernel{
 		stubs: "takes widths of 64 and 128 lanes, and one row at least.",
 	},
 	{
-		name:    "activeScore",
-		params:  "dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int",
-		asm:     "dst w width rows val n lanes nl",
-		generic: "dst[nl], w[nw], width, rows[n], val[n], lanes[nl]",
-		forms:   "AVX512=AVX2 AVX2 NEON", nosplit: both,
-		note: "AVX-512's gathers gain nothing over AVX2.",
-	},
-	{
-		name:    "activeUpdate",
-		params:  "w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int",
-		asm:     "w width rows val n lanes coef nl",
-		generic: "w[nw], width, rows[n], val[n], lanes[nl], coef[nl]",
-		forms:   "AVX512=AVX2 AVX2 NEON", nosplit: both,
-		note: "AVX-512's scatters lose to AVX2.",
-	},
-	{
 		name: "dotMixed", params: "a *float64, x *float32, n int", result: "float64",
 		generic: "a[n], x[n]",
 		forms:   "AVX512 AVX2 NEON", nosplit: both,
