@@ -24,7 +24,6 @@ func Kernels(ctx context.Context, o Options) ([]Result, error) {
 		cases = append(cases, dense32(n)...)
 		cases = append(cases, dense64(n)...)
 	}
-	cases = append(cases, blasCases(64, 784)...)
 	for _, n := range []int{2, 8, 16, 32, 64} {
 		cases = append(cases, rowsAtPage(n), mixedRows(n))
 	}
@@ -151,46 +150,6 @@ func dense64(n int) []pair {
 		{name: fmt.Sprintf("dotmixed/f64f32/n=%d", n), unit: "ns/op",
 			traffic: through(v+v/2, 0, v+v/2),
 			ours:    loop(func() { vecmath.DotMixed(y, x32) })},
-	}
-}
-
-// blasCases measures what learners don't need but BLAS has, of rows where it has a matrix.
-func blasCases(rows, n int) []pair {
-	p := peerBLAS
-	return append(
-		blasOf(rows, n, "f32", gonumBLAS[float32]{p.Sasum, p.Snrm2, p.Isamax, p.Sgemv}),
-		blasOf(rows, n, "f64", gonumBLAS[float64]{p.Dasum, p.Dnrm2, p.Idamax, p.Dgemv})...)
-}
-
-// gonumBLAS is the peer of one precision.
-type gonumBLAS[T engine.Float] struct {
-	asum, nrm2 func(n int, x []T, step int) T
-	iamax      func(n int, x []T, step int) int
-	gemv       func(t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, beta T,
-		y []T, incY int)
-}
-
-func blasOf[T engine.Float](rows, n int, typeName string, p gonumBLAS[T]) []pair {
-	m, _ := vectors[T](rows * n)
-	x, y := vectors[T](n)
-	z, _ := vectors[T](rows)
-	v := 64 / vecmath.LaneUnit[T]() * n // bytes
-	of := func(op, shape string, t traffic, ours, peer func()) pair {
-		return pair{name: fmt.Sprintf("%s/%s/n=%s", op, typeName, shape), unit: "ns/op",
-			peerName: "gonum", traffic: t, ours: loop(ours), peer: loop(peer)}
-	}
-	one, all := fmt.Sprint(n), fmt.Sprintf("%dx%d", rows, n)
-	return []pair{
-		of("asum", one, through(v, 0, v), func() { vecmath.Asum(x) }, func() { p.asum(n, x, 1) }),
-		of("nrm2", one, through(v, 0, v), func() { vecmath.Nrm2(x) }, func() { p.nrm2(n, x, 1) }),
-		of("iamax", one, through(v, 0, v), func() { vecmath.Iamax(x) },
-			func() { p.iamax(n, x, 1) }),
-		of("gemv", all, through((rows+1)*v, 0, (rows+1)*v),
-			func() { vecmath.Gemv(z, 0.5, 1, m, n, x) },
-			func() { p.gemv(blas.NoTrans, rows, n, 1, m, n, x, 1, 0.5, z, 1) }),
-		of("gemvT", all, through((rows+1)*v, v, (rows+1)*v),
-			func() { vecmath.GemvT(y, 0.5, 1, m, n, z) },
-			func() { p.gemv(blas.Trans, rows, n, 1, m, n, z, 1, 0.5, y, 1) }),
 	}
 }
 

@@ -303,7 +303,7 @@ func (l *KernelOBPM[T]) Part(p int) {
 		return
 	}
 	s := w.S[:tile.Width]
-	if seeing <= ensemble.ActiveMembers {
+	if seeing <= ensemble.ActiveMembers() {
 		w.List = engine.ActiveList(w.List, mask)
 		vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.Compact[:len(w.List)], tile.W, tile.Width,
 			l.rows[:len(l.Row)], l.Row, w.List)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,7 +14,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -1003,63 +1001,6 @@ func BenchmarkOBPM(b *testing.B) {
 			b.Run(fmt.Sprintf("mnist/N=100/tau=%v/threads=%d", tau, threads), func(b *testing.B) {
 				lanes(b, OBPMConfig{Members: 100, Tau: tau}, threads, &mnist, 256)
 			})
-		}
-	}
-}
-
-var calibrate = flag.Bool("calibrate", false, "measure the constants of obpm.go")
-
-// TestOBPMCalibrate measures, with -calibrate, up to how many members of a tile a list of those
-// that see an example beats all lanes, by the size of the tile's weights: ActiveMembers and runFew
-// of package ensemble, for the implementation that is active.
-func TestOBPMCalibrate(t *testing.T) {
-	if !*calibrate {
-		t.Skip("measures ensemble.ActiveMembers and runFew; run with -calibrate on a quiet machine")
-	}
-	t.Run("float32", calibrateOBPM[float32])
-	t.Run("float64", calibrateOBPM[float64])
-}
-
-func calibrateOBPM[T learner.Float](t *testing.T) {
-	const members, nnz, examples = 64, 14, 8192
-	rounds := make([]learner.Round, examples)
-	for kib := 64; kib <= 16<<10; kib *= 4 {
-		dim := kib << 10 / (members * int(unsafe.Sizeof(T(0))))
-		rng := engine.NewRand(1, 0)
-		b := &engine.Block[T]{Dim: dim, Ptr: []int{0}}
-		for range examples {
-			for k := range nnz { // one of each of 14 runs of features
-				lo, hi := k*dim/nnz, (k+1)*dim/nnz
-				b.Idx, b.Val = append(b.Idx, int32(lo+rng.IntN(hi-lo))), append(b.Val, 1)
-			}
-			b.Ptr, b.Y = append(b.Ptr, len(b.Idx)), append(b.Y, T(1-2*rng.IntN(2)))
-		}
-		for _, active := range []int{1, 2, 3, 4, 5, 6, 8, 12} {
-			best := map[string]float64{PathLanes: math.Inf(1), PathActive: math.Inf(1)}
-			for range 8 {
-				for path := range best {
-					o := newTestOBPM[T](t, OBPMConfig{Members: members, Tau: 0.5, Path: path},
-						learner.Env{})
-					o.Draws = givenMasks(func(example uint64, mask []uint64) {
-						clear(mask)
-						for i := range active {
-							m := (int(example)*29 + i*members/active) % members
-							mask[m/64] |= 1 << (m % 64)
-						}
-					})
-					if err := o.Learn(b, rounds); err != nil { // pages that are new
-						t.Fatal(err)
-					}
-					start := time.Now()
-					if err := o.Learn(b, rounds); err != nil {
-						t.Fatal(err)
-					}
-					best[path] = min(best[path],
-						float64(time.Since(start).Nanoseconds())/examples)
-				}
-			}
-			t.Logf("%s, %5d KiB, %2d of %d members: lanes %.0f ns, list %.0f ns an example",
-				vecmath.Active(), kib, active, members, best[PathLanes], best[PathActive])
 		}
 	}
 }

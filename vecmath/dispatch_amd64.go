@@ -44,33 +44,19 @@ func missing(im Impl) []string {
 
 // The dispatch that does more than pass its arguments on; the rest is in zdispatch_amd64.go.
 
-// ifma: products of 52 bits are there, which some of the CPUs with AVX-512 have: of 64 bits by 64
-// they make in 15 instructions what those of 32 bits make in 19.
-var ifma = cpu.X86.HasAVX512IFMA
-
-// drawPairsIFMA does n sequences, a multiple of sixteen, of which every other one has the bits of
-// last alone, all below bit 40.
-//
-//go:noescape
-func drawPairsIFMA(x *uint64, n int, last, fin, step, first, turn uint64)
-
 // drawBits leaves to assembly what fills whole vectors.
 func drawBits(x *uint64, n, words int, last, fin, step, first, turn uint64) {
 	s := unsafe.Slice(x, n)
-	if whole := n &^ 15; whole > 0 && active == AVX512 && ifma && words == 2 && last < 1<<40 {
-		drawPairsIFMA(x, whole, last, fin, step, first, turn)
-		s = s[whole:] // whole pairs
+	if active == Generic {
+		drawBitsGeneric(s, words, last, fin, step, first, turn)
+		return
 	}
 	all := s
-	if whole := len(s) &^ 15; whole > 0 && active == AVX512 {
-		if ifma {
-			drawBitsIFMA(data(s), whole, fin, step, first, turn)
-		} else {
-			drawBitsAVX512(data(s), whole, fin, step, first, turn)
-		}
+	if whole := n &^ 15; whole > 0 && active == AVX512 {
+		drawBitsAVX512(x, whole, fin, step, first, turn)
 		s = s[whole:]
 	}
-	if whole := len(s) &^ 3; whole > 0 && active != Generic {
+	if whole := len(s) &^ 3; whole > 0 {
 		drawBitsAVX2(data(s), whole, fin, step, first, turn)
 		s = s[whole:]
 	}

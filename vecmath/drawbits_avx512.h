@@ -2,10 +2,6 @@
 // multiplications. FOLD makes the next word of eight sequences, ands it to the bits set in all
 // words so far and steps on.
 //
-// With PAIRS every other sequence has only the bits of Z26 to draw, all below bit 40. These are in
-// Z1, Z3 and Z5 then, the others in Z0, Z2 and Z4, and FOLDLOW makes their first words in two thirds
-// of the time: what counts from bit 104 of a product on is not asked for.
-//
 // Most sequences are decided, that is have no such bits left, after FIRST digits: only the others,
 // 22 in a hundred, go on. They are moved together for that, x and bits, to room on the stack, of
 // BLOCKWORDS sequences at most; what their further digits change is spread out to their places.
@@ -50,14 +46,8 @@ group:
 	VMOVDQU64  64(DI), Z1
 	VPTERNLOGQ $0xff, Z2, Z2, Z2
 	VMOVDQA64  Z24, Z4
-#ifdef PAIRS
-	UNZIP(Z0, Z1)
-	VMOVDQA64  Z26, Z3
-	VPANDQ     Z26, Z24, Z5
-#else
 	VPTERNLOGQ $0xff, Z3, Z3, Z3
 	VMOVDQA64  Z24, Z5
-#endif
 	MOVQ       R8, AX
 	MOVQ       R9, BX
 	TESTQ      BX, BX
@@ -65,11 +55,7 @@ group:
 
 word:
 	FOLD(Z0, Z2, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13)
-#ifdef PAIRS
-	FOLDLOW(Z1, Z3, Z14, Z15, Z16, Z17, Z18)
-#else
 	FOLD(Z1, Z3, Z14, Z15, Z16, Z17, Z18, Z19, Z20, Z21)
-#endif
 	ADDQ   AX, AX // the digit to the carry
 	JCC    next
 	VPXORQ Z2, Z4, Z4
@@ -80,11 +66,6 @@ next:
 	JNE  word
 
 store:
-#ifdef PAIRS
-	UNZIP(Z0, Z1) // it is its own inverse
-	UNZIP(Z2, Z3)
-	UNZIP(Z4, Z5)
-#endif
 	VMOVDQU64     Z4, (DI)
 	VMOVDQU64     Z5, 64(DI)
 	VPTESTMQ      Z2, Z2, K2

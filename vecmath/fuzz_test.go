@@ -23,7 +23,7 @@ func FuzzSparse(f *testing.F) {
 }
 func FuzzLanes(f *testing.F) {
 	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE lanesRun lanesRunInt16 "+
-		"activeScore activeUpdate drawBits mixCounters")
+		"drawBits mixCounters")
 }
 func FuzzIntegers(f *testing.F) { fuzzKernels(f, "byteRowsDot xorCount andCount") }
 

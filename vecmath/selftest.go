@@ -88,18 +88,6 @@ func kernelTable[T Float]() []kernel[T] {
 		{"scal", makeDense[T], func(o *operands[T]) { Scal(o.x, o.a) }},
 		{"sumSq", makeDense[T], func(o *operands[T]) { o.sum = SumSq(o.x) }},
 		{"sqDist", makeDense[T], func(o *operands[T]) { o.sum = SqDist(o.x, o.y) }},
-		{"asum", makeDense[T], func(o *operands[T]) { o.sum = Asum(o.x) }},
-		{"maxAbs", makeDense[T], func(o *operands[T]) { o.sum = maxAbs(data(o.x), len(o.x)) }},
-		{"iamax", makeDense[T], func(o *operands[T]) { o.done = Iamax(o.x) }},
-		{"indexAbs", makeDense[T], func(o *operands[T]) {
-			for i := 0; i < len(o.x); i += 1 + i/2 { // what is there, and what may not be
-				o.done = o.done*31 + indexAbs(data(o.x), len(o.x), magnitude(o.x[i]))
-				o.peak = o.peak*31 + indexAbs(data(o.x), len(o.x), magnitude(o.y[i]))
-			}
-		}},
-		{"nrm2", makeDense[T], func(o *operands[T]) { o.sum = Nrm2(o.x) }},
-		{"gemv", makeRows[T], func(o *operands[T]) { gemvAll(o, Gemv[T], o.z, o.x) }},
-		{"gemvT", makeRows[T], func(o *operands[T]) { gemvAll(o, GemvT[T], o.x, o.z) }},
 		{"rowsDot", makeRows[T], func(o *operands[T]) { RowsDot(o.z, o.y, o.n, o.x) }},
 		{"rowsDotAt", makeRowsAt[T], func(o *operands[T]) {
 			RowsDotAt(o.z, o.y, o.n, o.idx, o.x)
@@ -163,14 +151,6 @@ func kernelTable[T Float]() []kernel[T] {
 		{"andCount", makeCounts[T], func(o *operands[T]) {
 			AndCount(o.z, o.bits, o.n, o.mask,
 				o.x)
-		}},
-		{"activeScore", makeActive[T], func(o *operands[T]) {
-			ActiveScore(o.z, o.y, o.n, o.idx, o.x,
-				o.lanes)
-		}},
-		{"activeUpdate", makeActive[T], func(o *operands[T]) {
-			ActiveUpdate(o.y, o.n, o.idx, o.x,
-				o.lanes, o.z)
 		}},
 	}
 	table = append(table,
@@ -276,15 +256,6 @@ func kernelTable[T Float]() []kernel[T] {
 		)
 	}
 	return table
-}
-
-// gemvAll multiplies with factors that are 0, 1 and neither.
-func gemvAll[T Float](o *operands[T], gemv func(y []T, beta, alpha T, a []T, stride int, x []T),
-	y, x []T) {
-	for _, f := range [...][2]T{{1, 1}, {0.75, -1.3}, {0, 1}, {1, 0}, {-1.1, 0}, {0, -0.3}} {
-		gemv(y, f[0], f[1], o.y, o.n, x)
-		y = y[min(1, len(y)):] // the next ones leave the first results
-	}
 }
 
 func makeDense[T Float](g *generator[T], n int) *operands[T] {
@@ -697,18 +668,6 @@ func (g *generator[T]) word() uint64 {
 	return w
 }
 
-func makeActive[T Float](g *generator[T], n int) *operands[T] {
-	width := 1 + n%75
-	nl := min(n*3%16, width)
-	o := &operands[T]{z: g.floats(nl), lanes: take[int32](g.place, nl)}
-	for j, l := range g.rng.Perm(width)[:nl] {
-		o.lanes[j] = int32(l)
-	}
-	slices.Sort(o.lanes)
-	g.rows(o, n*5%31, width)
-	return o
-}
-
 func (g *generator[T]) doubles(o *operands[T], n int) {
 	if !is32[T]() {
 		return
@@ -883,11 +842,3 @@ func sameBits[T Float](a, b T) bool {
 
 // as64 is s, which T says is one of float64.
 func as64[T Float](s []T) []float64 { return unsafe.Slice(f64(data(s)), len(s)) }
-
-// magnitude is |v|, 1 of NaN.
-func magnitude[T Float](v T) T {
-	if v != v {
-		return 1
-	}
-	return abs(v)
-}

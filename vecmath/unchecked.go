@@ -101,8 +101,7 @@ func ActiveScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, width int, row
 		raceLanes(w, width, rows, lanes)
 		raceWrite(dst[:len(lanes)])
 	}
-	activeScore(data(dst), data(w), len(w), width, data(rows), data(val), len(rows), data(lanes),
-		len(lanes))
+	activeScore(dst, w, width, rows, val, lanes)
 }
 
 // ActiveUpdateUnchecked is [ActiveUpdate] for indices that the caller has checked: it looks at
@@ -117,8 +116,7 @@ func ActiveUpdateUnchecked[T Float](_ trusted.Indices, w []T, width int, rows []
 		raceRead(coef[:len(lanes)])
 		raceWriteLanes(w, width, rows, lanes)
 	}
-	activeUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), data(coef),
-		len(lanes))
+	activeUpdate(w, width, rows, val, lanes, coef)
 }
 
 // SparseDotMixedUnchecked is [SparseDotMixed] for indices that the caller has checked: it looks at

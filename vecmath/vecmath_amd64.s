@@ -166,53 +166,6 @@ TEXT ·sumSqAVX2F32(SB), NOSPLIT, $0-20
 	VZEROUPPER
 	RET
 
-// func asumAVX2F32(x *float32, n int) float32
-TEXT ·asumAVX2F32(SB), NOSPLIT, $0-20
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	ABSMASK(Y10)
-#define ASUM
-#include "reduce_avx2.h"
-#undef ASUM
-	VMOVSS X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func maxAbsAVX2F32(x *float32, n int) float32
-TEXT ·maxAbsAVX2F32(SB), NOSPLIT, $0-20
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "maxabs_avx2.h"
-	VMOVSS X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func indexAbsAVX2F32(x *float32, n int, m float32) int
-TEXT ·indexAbsAVX2F32(SB), NOSPLIT, $0-32
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	VBROADCASTSS m+16(FP), Y0
-#include "indexabs_avx2.h"
-	MOVQ AX, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func addRowsAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, nrows int, alpha float32)
-TEXT ·addRowsAVX2F32(SB), NOSPLIT, $0-52
-	MOVQ y+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ rows+16(FP), R10
-	MOVQ stride+24(FP), R9
-	SHLQ $LOGSZ, R9
-	MOVQ x+32(FP), R11
-	MOVQ nrows+40(FP), DX
-	LEAQ (R11)(DX*SZ), R11
-	NEGQ DX
-	VBROADCASTSS alpha+48(FP), Y15
-#include "addrows_avx2.h"
-	VZEROUPPER
-	RET
-
 // func addRowsAtAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32,
 //	nlist int, alpha float32)
 TEXT ·addRowsAtAVX2F32(SB), NOSPLIT, $0-60
@@ -341,40 +294,6 @@ TEXT ·lanesLEAVX2F32(SB), NOSPLIT, $0-32
 	VBROADCASTSS t+28(FP), Y1
 #include "lanesle_avx2.h"
 	VZEROUPPER
-	RET
-
-// func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes
-// *int32, nl int)
-TEXT ·activeScoreAVX2F32(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), DI
-	MOVQ rows+24(FP), R8
-	MOVQ val+32(FP), R9
-	MOVQ n+40(FP), CX
-	MOVQ lanes+48(FP), R10
-	MOVQ nl+56(FP), R11
-#define ADDW(r) \
-	ADDQ w+8(FP), r
-#define MULWIDTH(r) \
-	IMULQ width+16(FP), r
-#include "activescore_avx2.h"
-#undef ADDW
-#undef MULWIDTH
-	RET
-
-// func activeUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32,
-// coef *float32, nl int)
-TEXT ·activeUpdateAVX2F32(SB), NOSPLIT, $0-64
-	MOVQ width+8(FP), DI
-	MOVQ rows+16(FP), R8
-	MOVQ val+24(FP), R9
-	MOVQ n+32(FP), CX
-	MOVQ lanes+40(FP), R10
-	MOVQ coef+48(FP), R12
-	MOVQ nl+56(FP), R11
-#define ADDW(r) \
-	ADDQ w+0(FP), r
-#include "activeupdate_avx2.h"
-#undef ADDW
 	RET
 
 // func lanesRunAVX2F32(counts *int32, w *float32, width int, ptr *int, n int, rows *int32, val *float32,
@@ -571,53 +490,6 @@ TEXT ·sumSqAVX2F64(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// func asumAVX2F64(x *float64, n int) float64
-TEXT ·asumAVX2F64(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	ABSMASK(Y10)
-#define ASUM
-#include "reduce_avx2.h"
-#undef ASUM
-	VMOVSD X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func maxAbsAVX2F64(x *float64, n int) float64
-TEXT ·maxAbsAVX2F64(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "maxabs_avx2.h"
-	VMOVSD X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func indexAbsAVX2F64(x *float64, n int, m float64) int
-TEXT ·indexAbsAVX2F64(SB), NOSPLIT, $0-32
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	VBROADCASTSD m+16(FP), Y0
-#include "indexabs_avx2.h"
-	MOVQ AX, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func addRowsAVX2F64(y *float64, n int, rows *float64, stride int, x *float64, nrows int, alpha float64)
-TEXT ·addRowsAVX2F64(SB), NOSPLIT, $0-56
-	MOVQ y+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ rows+16(FP), R10
-	MOVQ stride+24(FP), R9
-	SHLQ $LOGSZ, R9
-	MOVQ x+32(FP), R11
-	MOVQ nrows+40(FP), DX
-	LEAQ (R11)(DX*SZ), R11
-	NEGQ DX
-	VBROADCASTSD alpha+48(FP), Y15
-#include "addrows_avx2.h"
-	VZEROUPPER
-	RET
-
 // func addRowsAtAVX2F64(y *float64, n int, rows *float64, stride int, x *float64, list *int32,
 //	nlist int, alpha float64)
 TEXT ·addRowsAtAVX2F64(SB), NOSPLIT, $0-64
@@ -743,40 +615,6 @@ TEXT ·lanesLEAVX2F64(SB), NOSPLIT, $0-40
 	VBROADCASTSD t+32(FP), Y1
 #include "lanesle_avx2.h"
 	VZEROUPPER
-	RET
-
-// func activeScoreAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes
-// *int32, nl int)
-TEXT ·activeScoreAVX2F64(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), DI
-	MOVQ rows+24(FP), R8
-	MOVQ val+32(FP), R9
-	MOVQ n+40(FP), CX
-	MOVQ lanes+48(FP), R10
-	MOVQ nl+56(FP), R11
-#define ADDW(r) \
-	ADDQ w+8(FP), r
-#define MULWIDTH(r) \
-	IMULQ width+16(FP), r
-#include "activescore_avx2.h"
-#undef ADDW
-#undef MULWIDTH
-	RET
-
-// func activeUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32,
-// coef *float64, nl int)
-TEXT ·activeUpdateAVX2F64(SB), NOSPLIT, $0-64
-	MOVQ width+8(FP), DI
-	MOVQ rows+16(FP), R8
-	MOVQ val+24(FP), R9
-	MOVQ n+32(FP), CX
-	MOVQ lanes+40(FP), R10
-	MOVQ coef+48(FP), R12
-	MOVQ nl+56(FP), R11
-#define ADDW(r) \
-	ADDQ w+0(FP), r
-#include "activeupdate_avx2.h"
-#undef ADDW
 	RET
 
 // func lanesRunAVX2F64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val *float64,

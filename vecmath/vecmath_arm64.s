@@ -63,33 +63,6 @@ TEXT ·dotNEONF32(SB), NOSPLIT, $0-28
 	FMOVS F0, ret+24(FP)
 	RET
 
-// func asumNEONF32(x *float32, n int) float32
-TEXT ·asumNEONF32(SB), NOSPLIT, $0-20
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-#define ASUM
-#include "reduce_neon.h"
-#undef ASUM
-	FMOVS F0, ret+16(FP)
-	RET
-
-// func maxAbsNEONF32(x *float32, n int) float32
-TEXT ·maxAbsNEONF32(SB), NOSPLIT, $0-20
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-#include "maxabs_neon.h"
-	FMOVS F0, ret+16(FP)
-	RET
-
-// func indexAbsNEONF32(x *float32, n int, m float32) int
-TEXT ·indexAbsNEONF32(SB), NOSPLIT, $0-32
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-	FMOVS m+16(FP), F31
-#include "indexabs_neon.h"
-	MOVD R5, ret+24(FP)
-	RET
-
 // func axpyNEONF32(y *float32, a float32, x *float32, n int)
 TEXT ·axpyNEONF32(SB), NOSPLIT, $0-32
 	MOVD  y+0(FP), R0
@@ -203,34 +176,6 @@ TEXT ·lanesLENEONF32(SB), NOSPLIT, $0-32
 	FMOVS y+24(FP), F30
 	FMOVS t+28(FP), F31
 #include "lanesle_neon.h"
-	RET
-
-// func activeScoreNEONF32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes
-// *int32, nl int)
-TEXT ·activeScoreNEONF32(SB), NOSPLIT, $0-64
-	MOVD dst+0(FP), R0
-	MOVD w+8(FP), R1
-	MOVD width+16(FP), R2
-	MOVD rows+24(FP), R3
-	MOVD val+32(FP), R4
-	MOVD n+40(FP), R5
-	MOVD lanes+48(FP), R6
-	MOVD nl+56(FP), R7
-#include "activescore_neon.h"
-	RET
-
-// func activeUpdateNEONF32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32,
-// coef *float32, nl int)
-TEXT ·activeUpdateNEONF32(SB), NOSPLIT, $0-64
-	MOVD w+0(FP), R0
-	MOVD width+8(FP), R1
-	MOVD rows+16(FP), R2
-	MOVD val+24(FP), R3
-	MOVD n+32(FP), R4
-	MOVD lanes+40(FP), R5
-	MOVD coef+48(FP), R6
-	MOVD nl+56(FP), R7
-#include "activeupdate_neon.h"
 	RET
 
 // func lanesRunNEONF32(counts *int32, w *float32, width int, ptr *int, n int, rows *int32, val *float32,
@@ -349,33 +294,6 @@ TEXT ·dotNEONF64(SB), NOSPLIT, $0-32
 	FMOVD F0, ret+24(FP)
 	RET
 
-// func asumNEONF64(x *float64, n int) float64
-TEXT ·asumNEONF64(SB), NOSPLIT, $0-24
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-#define ASUM
-#include "reduce_neon.h"
-#undef ASUM
-	FMOVD F0, ret+16(FP)
-	RET
-
-// func maxAbsNEONF64(x *float64, n int) float64
-TEXT ·maxAbsNEONF64(SB), NOSPLIT, $0-24
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-#include "maxabs_neon.h"
-	FMOVD F0, ret+16(FP)
-	RET
-
-// func indexAbsNEONF64(x *float64, n int, m float64) int
-TEXT ·indexAbsNEONF64(SB), NOSPLIT, $0-32
-	MOVD x+0(FP), R0
-	MOVD n+8(FP), R2
-	FMOVD m+16(FP), F31
-#include "indexabs_neon.h"
-	MOVD R5, ret+24(FP)
-	RET
-
 // func axpyNEONF64(y *float64, a float64, x *float64, n int)
 TEXT ·axpyNEONF64(SB), NOSPLIT, $0-32
 	MOVD  y+0(FP), R0
@@ -489,34 +407,6 @@ TEXT ·lanesLENEONF64(SB), NOSPLIT, $0-40
 	FMOVD y+24(FP), F30
 	FMOVD t+32(FP), F31
 #include "lanesle_neon.h"
-	RET
-
-// func activeScoreNEONF64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes
-// *int32, nl int)
-TEXT ·activeScoreNEONF64(SB), NOSPLIT, $0-64
-	MOVD dst+0(FP), R0
-	MOVD w+8(FP), R1
-	MOVD width+16(FP), R2
-	MOVD rows+24(FP), R3
-	MOVD val+32(FP), R4
-	MOVD n+40(FP), R5
-	MOVD lanes+48(FP), R6
-	MOVD nl+56(FP), R7
-#include "activescore_neon.h"
-	RET
-
-// func activeUpdateNEONF64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32,
-// coef *float64, nl int)
-TEXT ·activeUpdateNEONF64(SB), NOSPLIT, $0-64
-	MOVD w+0(FP), R0
-	MOVD width+8(FP), R1
-	MOVD rows+16(FP), R2
-	MOVD val+24(FP), R3
-	MOVD n+32(FP), R4
-	MOVD lanes+40(FP), R5
-	MOVD coef+48(FP), R6
-	MOVD nl+56(FP), R7
-#include "activeupdate_neon.h"
 	RET
 
 // func lanesRunNEONF64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val *float64,

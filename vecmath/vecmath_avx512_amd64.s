@@ -171,50 +171,6 @@ TEXT ·dotAVX512F32(SB), NOSPLIT, $0-28
 	VZEROUPPER
 	RET
 
-// func asumAVX512F32(x *float32, n int) float32
-TEXT ·asumAVX512F32(SB), NOSPLIT, $0-20
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "asum_avx512.h"
-	VMOVSS X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func maxAbsAVX512F32(x *float32, n int) float32
-TEXT ·maxAbsAVX512F32(SB), NOSPLIT, $0-20
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "maxabs_avx512.h"
-	VMOVSS X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func indexAbsAVX512F32(x *float32, n int, m float32) int
-TEXT ·indexAbsAVX512F32(SB), NOSPLIT, $0-32
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	VBROADCASTSS m+16(FP), Z0
-#include "indexabs_avx512.h"
-	MOVQ AX, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func addRowsAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, nrows int, alpha float32)
-TEXT ·addRowsAVX512F32(SB), NOSPLIT, $0-52
-	MOVQ y+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ rows+16(FP), R10
-	MOVQ stride+24(FP), R9
-	SHLQ $SHIFT, R9
-	MOVQ x+32(FP), R11
-	MOVQ nrows+40(FP), DX
-	LEAQ (R11)(DX*ESIZE), R11
-	NEGQ DX
-	VBROADCASTSS alpha+48(FP), Z30
-#include "addrows_avx512.h"
-	VZEROUPPER
-	RET
-
 // func addRowsAtAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32,
 //	nlist int, alpha float32)
 TEXT ·addRowsAtAVX512F32(SB), NOSPLIT, $0-60
@@ -496,50 +452,6 @@ TEXT ·dotAVX512F64(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), CX
 #include "dot_avx512.h"
 	VMOVSD X0, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func asumAVX512F64(x *float64, n int) float64
-TEXT ·asumAVX512F64(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "asum_avx512.h"
-	VMOVSD X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func maxAbsAVX512F64(x *float64, n int) float64
-TEXT ·maxAbsAVX512F64(SB), NOSPLIT, $0-24
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-#include "maxabs_avx512.h"
-	VMOVSD X0, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func indexAbsAVX512F64(x *float64, n int, m float64) int
-TEXT ·indexAbsAVX512F64(SB), NOSPLIT, $0-32
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	VBROADCASTSD m+16(FP), Z0
-#include "indexabs_avx512.h"
-	MOVQ AX, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func addRowsAVX512F64(y *float64, n int, rows *float64, stride int, x *float64, nrows int, alpha float64)
-TEXT ·addRowsAVX512F64(SB), NOSPLIT, $0-56
-	MOVQ y+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ rows+16(FP), R10
-	MOVQ stride+24(FP), R9
-	SHLQ $SHIFT, R9
-	MOVQ x+32(FP), R11
-	MOVQ nrows+40(FP), DX
-	LEAQ (R11)(DX*ESIZE), R11
-	NEGQ DX
-	VBROADCASTSD alpha+48(FP), Z30
-#include "addrows_avx512.h"
 	VZEROUPPER
 	RET
 
@@ -929,86 +841,6 @@ TEXT ·drawBitsAVX512(SB), 0, $8512-48
 #undef LOADROOM
 	VZEROUPPER
 	RET
-#undef FOLD
-
-// FOLD is as above, by products of 52 bits: Y = X^fin, XH and YH what is above 52 bits, 12 each, L
-// the lower half of the product, B what counts from its bit 52 on, 54 bits at most, and C from bit
-// 104 on: the upper half is B >> 12 and C << 40.
-#define FOLD(X, S, Y, XH, YH, L, B, C, H, Q) \
-	VPXORQ      Z22, X, Y; \
-	VPSRLQ      $52, X, XH; \
-	VPSRLQ      $52, Y, YH; \
-	VPXORQ      B, B, B; \
-	VPXORQ      C, C, C; \
-	VPMULLQ     Y, X, L; \
-	VPMADD52HUQ Y, X, B; \
-	VPMADD52HUQ YH, X, C; \
-	VPMADD52LUQ YH, X, B; \
-	VPMADD52HUQ Y, XH, C; \
-	VPMADD52LUQ Y, XH, B; \
-	VPMADD52LUQ YH, XH, C; \
-	VPADDQ      Z23, X, X; \
-	VPSRLQ      $12, B, B; \
-	VPSLLQ      $40, C, C; \
-	VPADDQ      C, B, B; \
-	VPTERNLOGQ  $0x60, B, L, S // S & (L ^ upper half)
-
-// func drawBitsIFMA(x *uint64, n int, fin, step, first, turn uint64)
-TEXT ·drawBitsIFMA(SB), 0, $8512-48
-	MOVQ         x+0(FP), DI
-	MOVQ         n+8(FP), CX
-	VPBROADCASTQ fin+16(FP), Z22
-	VPBROADCASTQ step+24(FP), Z23
-	VPBROADCASTQ first+32(FP), Z24
-	MOVQ         turn+40(FP), R8
-#define LOADROOM(r) \
-	LEAQ room-8512(SP), r
-#include "drawbits_avx512.h"
-#undef LOADROOM
-	VZEROUPPER
-	RET
-
-// FOLDLOW is FOLD for the lowest 40 bits, where only these are set in S.
-#define FOLDLOW(X, S, Y, XH, YH, L, B) \
-	VPXORQ      Z22, X, Y; \
-	VPSRLQ      $52, X, XH; \
-	VPSRLQ      $52, Y, YH; \
-	VPXORQ      B, B, B; \
-	VPXORQ      L, L, L; \
-	VPMADD52HUQ Y, X, B; \
-	VPMADD52LUQ Y, X, L; \
-	VPMADD52LUQ YH, X, B; \
-	VPMADD52LUQ Y, XH, B; \
-	VPADDQ      Z23, X, X; \
-	VPSRLQ      $12, B, B; \
-	VPTERNLOGQ  $0x60, B, L, S
-
-// UNZIP moves the words of even number of A and B to A, those of odd number to B: those of each
-// 128 bits of A, then those of B.
-#define UNZIP(A, B) \
-	VPUNPCKLQDQ B, A, Z6; \
-	VPUNPCKHQDQ B, A, B; \
-	VMOVDQA64   Z6, A
-
-// func drawPairsIFMA(x *uint64, n int, last, fin, step, first, turn uint64)
-TEXT ·drawPairsIFMA(SB), 0, $8512-56
-	MOVQ         x+0(FP), DI
-	MOVQ         n+8(FP), CX
-	VPBROADCASTQ last+16(FP), Z26
-	VPBROADCASTQ fin+24(FP), Z22
-	VPBROADCASTQ step+32(FP), Z23
-	VPBROADCASTQ first+40(FP), Z24
-	MOVQ         turn+48(FP), R8
-#define LOADROOM(r) \
-	LEAQ room-8512(SP), r
-#define PAIRS
-#include "drawbits_avx512.h"
-#undef PAIRS
-#undef LOADROOM
-	VZEROUPPER
-	RET
-#undef UNZIP
-#undef FOLDLOW
 #undef FOLD
 
 // MIX sends eight words X through mix, with T as scratch.

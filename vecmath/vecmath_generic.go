@@ -186,8 +186,8 @@ func lanesLEGeneric[T Float](mask []uint64, s []T, y, t T) {
 	}
 }
 
-// activeScoreGeneric: dst[j] is what lanesScore gives for lane lanes[j].
-func activeScoreGeneric[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
+// activeScore: dst[j] is what lanesScore gives for lane lanes[j].
+func activeScore[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
 	val = val[:len(rows)]
 	for j, l := range lanes {
 		var s T
@@ -198,8 +198,8 @@ func activeScoreGeneric[T Float](dst, w []T, width int, rows []int32, val []T, l
 	}
 }
 
-// activeUpdateGeneric: w[rows[k]*width + lanes[j]] += coef[j] * val[k].
-func activeUpdateGeneric[T Float](w []T, width int, rows []int32, val []T, lanes []int32,
+// activeUpdate: w[rows[k]*width + lanes[j]] += coef[j] * val[k].
+func activeUpdate[T Float](w []T, width int, rows []int32, val []T, lanes []int32,
 	coef []T) {
 	val, coef = val[:len(rows)], coef[:len(lanes)]
 	for j, l := range lanes {

@@ -372,38 +372,6 @@ func addRowSumsInt8(dst *float64, w *int8, width, n int) {
 	addRowSumsInt8Plain(dst, w, width, n)
 }
 
-// AVX-512's gathers gain nothing over AVX2.
-//
-//go:nosplit
-func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
-	switch active {
-	case AVX2, AVX512:
-		if is32[T]() {
-			activeScoreAVX2F32(f32(dst), f32(w), width, rows, f32(val), n, lanes, nl)
-		} else {
-			activeScoreAVX2F64(f64(dst), f64(w), width, rows, f64(val), n, lanes, nl)
-		}
-		return
-	}
-	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
-}
-
-// AVX-512's scatters lose to AVX2.
-//
-//go:nosplit
-func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int) {
-	switch active {
-	case AVX2, AVX512:
-		if is32[T]() {
-			activeUpdateAVX2F32(f32(w), width, rows, f32(val), n, lanes, f32(coef), nl)
-		} else {
-			activeUpdateAVX2F64(f64(w), width, rows, f64(val), n, lanes, f64(coef), nl)
-		}
-		return
-	}
-	activeUpdateGeneric(unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl), unsafe.Slice(coef, nl))
-}
-
 //go:nosplit
 func dotMixed(a *float64, x *float32, n int) float64 {
 	switch active {
@@ -659,77 +627,6 @@ func countStepLE(s *float64, e float64, row *float64, n int) int {
 		return countStepLEGeneric(unsafe.Slice(s, n), e, unsafe.Slice(row, n))
 	}
 	return countStepLEAVX2(s, e, row, n)
-}
-
-//go:nosplit
-func asum[T Float](x *T, n int) T {
-	switch active {
-	case AVX512:
-		if is32[T]() {
-			return T(asumAVX512F32(f32(x), n))
-		}
-		return T(asumAVX512F64(f64(x), n))
-	case AVX2:
-		if is32[T]() {
-			return T(asumAVX2F32(f32(x), n))
-		}
-		return T(asumAVX2F64(f64(x), n))
-	}
-	return asumGeneric(unsafe.Slice(x, n))
-}
-
-//go:nosplit
-func maxAbs[T Float](x *T, n int) T {
-	switch active {
-	case AVX512:
-		if is32[T]() {
-			return T(maxAbsAVX512F32(f32(x), n))
-		}
-		return T(maxAbsAVX512F64(f64(x), n))
-	case AVX2:
-		if is32[T]() {
-			return T(maxAbsAVX2F32(f32(x), n))
-		}
-		return T(maxAbsAVX2F64(f64(x), n))
-	}
-	return maxAbsGeneric(unsafe.Slice(x, n))
-}
-
-//go:nosplit
-func indexAbs[T Float](x *T, n int, m T) int {
-	switch active {
-	case AVX512:
-		if is32[T]() {
-			return indexAbsAVX512F32(f32(x), n, float32(m))
-		}
-		return indexAbsAVX512F64(f64(x), n, float64(m))
-	case AVX2:
-		if is32[T]() {
-			return indexAbsAVX2F32(f32(x), n, float32(m))
-		}
-		return indexAbsAVX2F64(f64(x), n, float64(m))
-	}
-	return indexAbsGeneric(unsafe.Slice(x, n), m)
-}
-
-func addRows[T Float](y *T, n int, rows *T, stride int, x *T, nrows int, alpha T) {
-	switch active {
-	case AVX512:
-		if is32[T]() {
-			addRowsAVX512F32(f32(y), n, f32(rows), stride, f32(x), nrows, float32(alpha))
-		} else {
-			addRowsAVX512F64(f64(y), n, f64(rows), stride, f64(x), nrows, float64(alpha))
-		}
-		return
-	case AVX2:
-		if is32[T]() {
-			addRowsAVX2F32(f32(y), n, f32(rows), stride, f32(x), nrows, float32(alpha))
-		} else {
-			addRowsAVX2F64(f64(y), n, f64(rows), stride, f64(x), nrows, float64(alpha))
-		}
-		return
-	}
-	addRowsByRow(y, n, rows, stride, x, nrows, alpha)
 }
 
 func symRankOneMul[T Float](y, v *T, stride int, x *T, a T, u *T, n int) {

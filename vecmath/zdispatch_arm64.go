@@ -246,34 +246,6 @@ func addRowSumsInt8(dst *float64, w *int8, width, n int) {
 }
 
 //go:nosplit
-func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
-	switch active {
-	case NEON:
-		if is32[T]() {
-			activeScoreNEONF32(f32(dst), f32(w), width, rows, f32(val), n, lanes, nl)
-		} else {
-			activeScoreNEONF64(f64(dst), f64(w), width, rows, f64(val), n, lanes, nl)
-		}
-		return
-	}
-	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
-}
-
-//go:nosplit
-func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int) {
-	switch active {
-	case NEON:
-		if is32[T]() {
-			activeUpdateNEONF32(f32(w), width, rows, f32(val), n, lanes, f32(coef), nl)
-		} else {
-			activeUpdateNEONF64(f64(w), width, rows, f64(val), n, lanes, f64(coef), nl)
-		}
-		return
-	}
-	activeUpdateGeneric(unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl), unsafe.Slice(coef, nl))
-}
-
-//go:nosplit
 func dotMixed(a *float64, x *float32, n int) float64 {
 	switch active {
 	case NEON:
@@ -439,46 +411,6 @@ func nextLE(s *float64, n, from int, thr float64) int {
 
 func countStepLE(s *float64, e float64, row *float64, n int) int {
 	return countStepLEGeneric(unsafe.Slice(s, n), e, unsafe.Slice(row, n))
-}
-
-//go:nosplit
-func asum[T Float](x *T, n int) T {
-	switch active {
-	case NEON:
-		if is32[T]() {
-			return T(asumNEONF32(f32(x), n))
-		}
-		return T(asumNEONF64(f64(x), n))
-	}
-	return asumGeneric(unsafe.Slice(x, n))
-}
-
-//go:nosplit
-func maxAbs[T Float](x *T, n int) T {
-	switch active {
-	case NEON:
-		if is32[T]() {
-			return T(maxAbsNEONF32(f32(x), n))
-		}
-		return T(maxAbsNEONF64(f64(x), n))
-	}
-	return maxAbsGeneric(unsafe.Slice(x, n))
-}
-
-//go:nosplit
-func indexAbs[T Float](x *T, n int, m T) int {
-	switch active {
-	case NEON:
-		if is32[T]() {
-			return indexAbsNEONF32(f32(x), n, float32(m))
-		}
-		return indexAbsNEONF64(f64(x), n, float64(m))
-	}
-	return indexAbsGeneric(unsafe.Slice(x, n), m)
-}
-
-func addRows[T Float](y *T, n int, rows *T, stride int, x *T, nrows int, alpha T) {
-	addRowsByRow(y, n, rows, stride, x, nrows, alpha)
 }
 
 func symRankOneMul[T Float](y, v *T, stride int, x *T, a T, u *T, n int) {

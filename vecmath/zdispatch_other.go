@@ -109,14 +109,6 @@ func addRowSumsInt8(dst *float64, w *int8, width, n int) {
 	addRowSumsInt8Plain(dst, w, width, n)
 }
 
-func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
-	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
-}
-
-func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int) {
-	activeUpdateGeneric(unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl), unsafe.Slice(coef, nl))
-}
-
 func dotMixed(a *float64, x *float32, n int) float64 {
 	return dotMixedGeneric(unsafe.Slice(a, n), unsafe.Slice(x, n))
 }
@@ -215,22 +207,6 @@ func nextLE(s *float64, n, from int, thr float64) int {
 
 func countStepLE(s *float64, e float64, row *float64, n int) int {
 	return countStepLEGeneric(unsafe.Slice(s, n), e, unsafe.Slice(row, n))
-}
-
-func asum[T Float](x *T, n int) T {
-	return asumGeneric(unsafe.Slice(x, n))
-}
-
-func maxAbs[T Float](x *T, n int) T {
-	return maxAbsGeneric(unsafe.Slice(x, n))
-}
-
-func indexAbs[T Float](x *T, n int, m T) int {
-	return indexAbsGeneric(unsafe.Slice(x, n), m)
-}
-
-func addRows[T Float](y *T, n int, rows *T, stride int, x *T, nrows int, alpha T) {
-	addRowsByRow(y, n, rows, stride, x, nrows, alpha)
 }
 
 func symRankOneMul[T Float](y, v *T, stride int, x *T, a T, u *T, n int) {

@@ -228,18 +228,6 @@ func addRowSumsAVX2(dst *float64, w *int16, width, n int)
 func addRowSumsInt8AVX512(dst *float64, w *int8, width, n int)
 
 //go:noescape
-func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
-
-//go:noescape
-func activeScoreAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes *int32, nl int)
-
-//go:noescape
-func activeUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32, coef *float32, nl int)
-
-//go:noescape
-func activeUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32, coef *float64, nl int)
-
-//go:noescape
 func dotMixedAVX512(a *float64, x *float32, n int) float64
 
 //go:noescape
@@ -274,16 +262,13 @@ func sparseDotAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n i
 //go:noescape
 func sparseDotAxpyRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32, val *float32)
 
-// drawBits does n sequences, a multiple of four (AVX-512, IFMA: of sixteen).
+// drawBits does n sequences, a multiple of four (AVX-512: of sixteen).
 //
 //go:noescape
 func drawBitsAVX512(x *uint64, n int, fin, step, first, turn uint64)
 
 //go:noescape
 func drawBitsAVX2(x *uint64, n int, fin, step, first, turn uint64)
-
-//go:noescape
-func drawBitsIFMA(x *uint64, n int, fin, step, first, turn uint64)
 
 //go:noescape
 func mixCountersAVX512(x *uint64, n, words int, first, example, word uint64)
@@ -410,56 +395,6 @@ func nextLEAVX2(s *float64, n, from int, thr float64) int
 
 //go:noescape
 func countStepLEAVX2(s *float64, e float64, row *float64, n int) int
-
-//go:noescape
-func asumAVX512F32(x *float32, n int) float32
-
-//go:noescape
-func asumAVX512F64(x *float64, n int) float64
-
-//go:noescape
-func asumAVX2F32(x *float32, n int) float32
-
-//go:noescape
-func asumAVX2F64(x *float64, n int) float64
-
-//go:noescape
-func maxAbsAVX512F32(x *float32, n int) float32
-
-//go:noescape
-func maxAbsAVX512F64(x *float64, n int) float64
-
-//go:noescape
-func maxAbsAVX2F32(x *float32, n int) float32
-
-//go:noescape
-func maxAbsAVX2F64(x *float64, n int) float64
-
-//go:noescape
-func indexAbsAVX512F32(x *float32, n int, m float32) int
-
-//go:noescape
-func indexAbsAVX512F64(x *float64, n int, m float64) int
-
-//go:noescape
-func indexAbsAVX2F32(x *float32, n int, m float32) int
-
-//go:noescape
-func indexAbsAVX2F64(x *float64, n int, m float64) int
-
-// addRows wants nrows of at least 1.
-//
-//go:noescape
-func addRowsAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, nrows int, alpha float32)
-
-//go:noescape
-func addRowsAVX512F64(y *float64, n int, rows *float64, stride int, x *float64, nrows int, alpha float64)
-
-//go:noescape
-func addRowsAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, nrows int, alpha float32)
-
-//go:noescape
-func addRowsAVX2F64(y *float64, n int, rows *float64, stride int, x *float64, nrows int, alpha float64)
 
 // symRankOneMul wants n to be at least 1.
 //

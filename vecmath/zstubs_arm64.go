@@ -111,18 +111,6 @@ func lanesRunInt16NEONF64(counts, sums *int32, w *int16, width int, ptr *int, n 
 func addRowSumsNEON(dst *float64, w *int16, width, n int)
 
 //go:noescape
-func activeScoreNEONF32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
-
-//go:noescape
-func activeScoreNEONF64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes *int32, nl int)
-
-//go:noescape
-func activeUpdateNEONF32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32, coef *float32, nl int)
-
-//go:noescape
-func activeUpdateNEONF64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32, coef *float64, nl int)
-
-//go:noescape
 func dotMixedNEON(a *float64, x *float32, n int) float64
 
 //go:noescape
@@ -170,24 +158,6 @@ func addScaledNextNEON(s *float64, e float64, row *float64, n, from int, thr flo
 //
 //go:noescape
 func nextLENEON(s *float64, n, from int, thr float64) int
-
-//go:noescape
-func asumNEONF32(x *float32, n int) float32
-
-//go:noescape
-func asumNEONF64(x *float64, n int) float64
-
-//go:noescape
-func maxAbsNEONF32(x *float32, n int) float32
-
-//go:noescape
-func maxAbsNEONF64(x *float64, n int) float64
-
-//go:noescape
-func indexAbsNEONF32(x *float32, n int, m float32) int
-
-//go:noescape
-func indexAbsNEONF64(x *float64, n int, m float64) int
 
 // symRankOneMul wants n to be at least 1.
 //

@@ -76,19 +76,11 @@ func operations64(n int) []operation {
 		{func() float64 { g.Daxpy(n, 1e-9, o.x, 1, o.y, 1); return o.y[0] }, nil},
 		{func() float64 { g.Dscal(n, -1, o.x, 1); return o.x[0] },
 			func() float64 { vek.MulNumber_Inplace(o.x, -1); return o.x[0] }},
-		{func() float64 { return g.Dnrm2(n, o.x, 1) }, func() float64 { return vek.Norm(o.x) }},
-		{func() float64 { return g.Dasum(n, o.x, 1) },
-			func() float64 { return vek.ManhattanNorm(o.x) }},
-		{func() float64 { return float64(g.Idamax(n, o.x, 1)) }, nil},
 		{nil, func() float64 { d := vek.Distance(o.x, o.y); return d * d }},
 		{func() float64 {
 			g.Dgemv(blas.NoTrans, rows, n, 1, o.m, n, o.x, 1, 0, o.dst, 1)
 			return o.dst[0]
 		}, func() float64 { vek.MatMul_Into(o.dst, o.m, o.x, n); return o.dst[0] }},
-		{func() float64 {
-			g.Dgemv(blas.Trans, rows, n, 1, o.m, n, o.z, 1, 0, o.y, 1)
-			return o.y[0]
-		}, nil},
 		{nil, nil},
 	}
 	return join(ops, beside)
@@ -105,20 +97,11 @@ func operations32(n int) []operation {
 		{func() float64 { g.Saxpy(n, 1e-9, o.x, 1, o.y, 1); return float64(o.y[0]) }, nil},
 		{func() float64 { g.Sscal(n, -1, o.x, 1); return float64(o.x[0]) },
 			func() float64 { vek32.MulNumber_Inplace(o.x, -1); return float64(o.x[0]) }},
-		{func() float64 { return float64(g.Snrm2(n, o.x, 1)) },
-			func() float64 { return float64(vek32.Norm(o.x)) }},
-		{func() float64 { return float64(g.Sasum(n, o.x, 1)) },
-			func() float64 { return float64(vek32.ManhattanNorm(o.x)) }},
-		{func() float64 { return float64(g.Isamax(n, o.x, 1)) }, nil},
 		{nil, func() float64 { d := float64(vek32.Distance(o.x, o.y)); return d * d }},
 		{func() float64 {
 			g.Sgemv(blas.NoTrans, rows, n, 1, o.m, n, o.x, 1, 0, o.dst, 1)
 			return float64(o.dst[0])
 		}, func() float64 { vek32.MatMul_Into(o.dst, o.m, o.x, n); return float64(o.dst[0]) }},
-		{func() float64 {
-			g.Sgemv(blas.Trans, rows, n, 1, o.m, n, o.z, 1, 0, o.y, 1)
-			return float64(o.y[0])
-		}, nil},
 		{nil, func() float64 { vek32.Exp_Into(o.y, o.x); return float64(o.y[0]) }},
 	}
 	return join(ops, beside)
@@ -133,19 +116,12 @@ func ours[T vecmath.Float](n int, o *vectors[T]) []operation {
 			return float64(o.y[0])
 		}},
 		{name: "scal", ours: func() float64 { vecmath.Scal(o.x, -1); return float64(o.x[0]) }},
-		{name: "nrm2", ours: func() float64 { return float64(vecmath.Nrm2(o.x)) }},
-		{name: "asum", ours: func() float64 { return float64(vecmath.Asum(o.x)) }},
-		{name: "iamax", ours: func() float64 { return float64(vecmath.Iamax(o.x)) }},
 		{name: "squared distance", ours: func() float64 {
 			return float64(vecmath.SqDist(o.x, o.y))
 		}},
 		{name: fmt.Sprintf("gemv, %d rows", rows), ours: func() float64 {
-			vecmath.Gemv(o.dst, 0, 1, o.m, n, o.x)
+			vecmath.RowsDot(o.dst, o.m, n, o.x)
 			return float64(o.dst[0])
-		}},
-		{name: fmt.Sprintf("gemv', %d rows", rows), ours: func() float64 {
-			vecmath.GemvT(o.y, 0, 1, o.m, n, o.z)
-			return float64(o.y[0])
 		}},
 		{name: "exp", ours: func() float64 { vecmath.Exp(o.y, o.x); return float64(o.y[0]) }},
 	}

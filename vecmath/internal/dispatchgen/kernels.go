@@ -199,22 +199,6 @@ var kernels = []kernel{
 		stubs: "takes widths of 64 and 128 lanes, and one row at least.",
 	},
 	{
-		name:    "activeScore",
-		params:  "dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int",
-		asm:     "dst w width rows val n lanes nl",
-		generic: "dst[nl], w[nw], width, rows[n], val[n], lanes[nl]",
-		forms:   "AVX512=AVX2 AVX2 NEON", nosplit: both,
-		note: "AVX-512's gathers gain nothing over AVX2.",
-	},
-	{
-		name:    "activeUpdate",
-		params:  "w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int",
-		asm:     "w width rows val n lanes coef nl",
-		generic: "w[nw], width, rows[n], val[n], lanes[nl], coef[nl]",
-		forms:   "AVX512=AVX2 AVX2 NEON", nosplit: both,
-		note: "AVX-512's scatters lose to AVX2.",
-	},
-	{
 		name: "dotMixed", params: "a *float64, x *float32, n int", result: "float64",
 		generic: "a[n], x[n]",
 		forms:   "AVX512 AVX2 NEON", nosplit: both,
@@ -270,8 +254,8 @@ var kernels = []kernel{
 		name: "drawBits", params: "x *uint64, n, words int, last, fin, step, first, turn uint64",
 		asm:     "x n fin step first turn",
 		generic: "x[n], words, last, fin, step, first, turn",
-		forms:   "AVX512 AVX2 +IFMA", byHand: "amd64",
-		stubs: "does n sequences, a multiple of four (AVX-512, IFMA: of sixteen).",
+		forms:   "AVX512 AVX2", byHand: "amd64",
+		stubs: "does n sequences, a multiple of four (AVX-512: of sixteen).",
 	},
 	{
 		name:    "mixCounters",
@@ -373,24 +357,6 @@ var kernels = []kernel{
 		generic: "s[n], e, row[n]",
 		forms:   "amd64=AVX2", nosplit: "amd64",
 		note: "On AVX-512, too: rows are short, and counting is bound by the loads.",
-	},
-	{
-		name: "asum", params: "x *T, n int", result: "T", generic: "x[n]",
-		forms: "AVX512 AVX2 NEON", nosplit: both,
-	},
-	{
-		name: "maxAbs", params: "x *T, n int", result: "T", generic: "x[n]",
-		forms: "AVX512 AVX2 NEON", nosplit: both,
-	},
-	{
-		name: "indexAbs", params: "x *T, n int, m T", result: "int", generic: "x[n], m",
-		forms: "AVX512 AVX2 NEON", nosplit: both,
-	},
-	{
-		name: "addRows", params: "y *T, n int, rows *T, stride int, x *T, nrows int, alpha T",
-		plain: "addRowsByRow(y, n, rows, stride, x, nrows, alpha)",
-		forms: "AVX512 AVX2",
-		stubs: "wants nrows of at least 1.",
 	},
 	{
 		name:    "symRankOneMul",
