@@ -109,7 +109,9 @@ func (b *batch) hasZero(p *plan) bool {
 	index, _ := b.indicesOf()
 	off := offsets(b.cols[p.list])
 	for i := range b.rows {
-		if lo, hi := off(i); lo < hi && index.IsValid(int(lo)) {
+		// offsets of damaged data are looked at where rows are made of them
+		if lo, hi := off(i); 0 <= lo && lo < hi && hi <= int64(index.Len()) &&
+			index.IsValid(int(lo)) {
 			if at, _ := whole(index, int(lo), int(lo)+1); at[0] == 0 {
 				return true
 			}

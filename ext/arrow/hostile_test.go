@@ -88,6 +88,38 @@ func small(t testing.TB) map[string][]arr.RecordBatch {
 // damaged are options under which nothing stops at a bad row.
 var damaged = dataset.Options{Workers: 1, Memory: 8 << 20, OnError: "skip", Missing: "mean"}
 
+// TestFooterSchema: a file whose schema stands in its footer alone, as apache-arrow of JavaScript
+// writes it, is read as one that begins with it, and one that comes through a pipe says why not.
+func TestFooterSchema(t *testing.T) {
+	for name, recs := range small(t) {
+		data := asFile(t, recs)
+		want, err := readHeld(IPC, data, damaged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := 8 + 8 + int(binary.LittleEndian.Uint32(data[12:])) // magic, mark, length, schema
+		data = append([]byte(magic+"\x00\x00"), data[first:]...)
+		if rows, err := readHeld(IPC, data, damaged); rows != want || err != nil {
+			t.Errorf("%s: %d rows, %v, want %d", name, rows, err, want)
+		}
+		for n := len(data) - 200; n < len(data); n++ {
+			if _, err := readHeld(IPC, data[:n], damaged); err == nil {
+				t.Errorf("%s: cut at %d of %d: no error", name, n, len(data))
+			}
+		}
+		_, _, err = openIPC(piped{held{bytes.NewReader(data)}}, &format.Options{
+			Limits: &format.Limits{Decode: 1 << 20}}, nil)
+		if err == nil || !strings.Contains(err.Error(), errBehind.Error()) {
+			t.Errorf("%s, piped: %v", name, err)
+		}
+	}
+}
+
+// piped is a file that is read from its beginning on alone.
+type piped struct{ held }
+
+func (piped) At() (io.ReaderAt, int64) { return nil, 0 }
+
 // TestCut: a file that was cut is an error, wherever the cut is; a stream that was cut between two
 // batches may be one that ended there.
 func TestCut(t *testing.T) {

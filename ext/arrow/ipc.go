@@ -132,7 +132,7 @@ func (r *ipcRuns) wrong(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return r.in.Broken(r.msg.got, "the rest of an Arrow message", io.ErrUnexpectedEOF)
 	}
-	if errors.Is(err, errMeta) || r.msg.err == nil {
+	if errors.Is(err, errMeta) || errors.Is(err, errBehind) || r.msg.err == nil {
 		return &format.RowError{File: r.in.Name(), Offset: at, Err: format.ErrFormat,
 			What: fmt.Sprintf("the Arrow data can't be read: %v", err)}
 	}
@@ -153,7 +153,8 @@ type messages struct {
 	mark  bool  // by a mark, as a file must
 	err   error // of the input
 	last  *ipc.Message
-	head  []byte // of a stream that began without a file's magic
+	held  *ipc.Message // a file's first one, whose schema its footer has; nil: none
+	head  []byte       // of a stream that began without a file's magic
 }
 
 // Read reads from the input, or the begin of it.
@@ -185,11 +186,21 @@ func (m *messages) begin() error {
 	return nil
 }
 
-var errMeta = errors.New("a message describes itself wrongly")
+var (
+	errMeta   = errors.New("a message describes itself wrongly")
+	errBehind = errors.New("the schema stands at the end alone: name the file itself, unpacked")
+)
 
 // Message implements ipc.MessageReader: io.EOF behind the last one.
 func (m *messages) Message() (*ipc.Message, error) {
-	msg, err := m.message()
+	msg, err := m.held, error(nil)
+	if m.held = nil; msg == nil {
+		msg, err = m.message()
+	}
+	if err == nil && m.last == nil && m.file && msg.Type() != ipc.MessageSchema {
+		m.held = msg
+		msg, err = m.schemaOfFooter()
+	}
 	if err != nil {
 		if m.ended = true; err != io.EOF {
 			m.err = err
@@ -244,6 +255,40 @@ func (m *messages) message() (*ipc.Message, error) {
 	}
 	defer b.Release()
 	return ipc.NewMessage(memory.NewBufferBytes(meta), b), nil
+}
+
+// schemaOfFooter makes a message of the schema in a file's footer, for writers that put it nowhere
+// else, as apache-arrow of JavaScript does: the footer with a message's table before it.
+func (m *messages) schemaOfFooter() (*ipc.Message, error) {
+	at, size := m.in.At()
+	if at == nil {
+		return nil, errBehind
+	}
+	tail := make([]byte, 4+len(magic))
+	if _, err := at.ReadAt(tail, max(0, size-int64(len(tail)))); err != nil ||
+		string(tail[4:]) != magic {
+		return nil, io.ErrUnexpectedEOF
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if n < 8 || n > min(mostMeta, size-int64(len(tail))) {
+		return nil, fmt.Errorf("%w: a footer of %d bytes", errMeta, n)
+	}
+	meta := make([]byte, len(schemaBefore)+int(n))
+	copy(meta, schemaBefore)
+	footer := meta[len(schemaBefore):]
+	if _, err := at.ReadAt(footer, size-int64(len(tail))-n); err != nil {
+		return nil, unexpected(err)
+	}
+	schema, err := schemaIn(footer)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errMeta, err)
+	}
+	binary.LittleEndian.PutUint32(meta[headerAt:],
+		uint32(len(schemaBefore)-headerAt+schema))
+	if _, err := checkMeta(meta); err != nil {
+		return nil, fmt.Errorf("%w: %w", errMeta, err)
+	}
+	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(nil)), nil
 }
 
 // body reads a message's body, whose memory grows with what comes.

@@ -18,6 +18,7 @@ const (
 	unionTypes                                           = 6
 	batchNodes, batchBuffers, batchViews                 = 6, 8, 12
 	dictionaryData                                       = 6
+	footerSchema                                         = 6
 )
 
 const (
@@ -54,6 +55,31 @@ func checkMeta(meta []byte) (body int64, err error) {
 		c.batch(&h)
 	}
 	return body, c.err
+}
+
+// schemaBefore is a message of version 5 without a body, whose header is a schema after it: the
+// place of its table, the table's vtable, and the table. At headerAt stands how far away the schema
+// is.
+var schemaBefore = []byte{
+	16, 0, 0, 0, // the table
+	10, 0, 12, 0, 10, 0, 8, 0, 4, 0, 0, 0, // sizes; version, kind and header in the table
+	12, 0, 0, 0, // back to the vtable
+	0, 0, 0, 0, // the header
+	isSchema, 0, 4, 0, // kind, and version 5
+	0, 0, 0, 0, // to a multiple of 8
+}
+
+const headerAt = 20
+
+// schemaIn returns where the table of the schema stands in a file's footer.
+func schemaIn(footer []byte) (at int, err error) {
+	defer guard(&err)
+	t := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
+	o := t.Offset(footerSchema)
+	if o == 0 {
+		return 0, errors.New("the footer has no schema")
+	}
+	return int(t.Indirect(t.Pos + flatbuffers.UOffsetT(o))), nil
 }
 
 // checkStored is checkMeta of the schema that Parquet keeps of a table that was Arrow's: a stream's

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -81,8 +82,10 @@ func (r *parquetRuns) open(in format.File, o *format.Options, first *format.Layo
 			return err
 		}
 		r.rows = f.NumRows()
-		r.schema, err = r.file.Schema()
-		return err
+		if r.schema, err = r.file.Schema(); err != nil {
+			return err
+		}
+		return chunksFit(f.MetaData(), size)
 	}()
 	if err != nil {
 		return nil, r.wrong(err)
@@ -143,6 +146,30 @@ func (r *parquetRuns) footer(in format.File, at io.ReaderAt, size int64) error {
 		return &format.RowError{File: r.name, Offset: size - 8, Err: format.ErrMemory,
 			What: fmt.Sprintf("the description of the file takes %s, for which there is no room: "+
 				"raise Options.Memory", format.InKiB(n))}
+	}
+	return nil
+}
+
+// chunksFit looks at where the file's description says that columns lie, before they are read by
+// goroutines of the library, whose panics can't be caught.
+func chunksFit(m *metadata.FileMetaData, size int64) error {
+	for g := range m.RowGroups {
+		group := m.RowGroup(g)
+		for i := range group.NumColumns() {
+			c, err := group.ColumnChunk(i)
+			if err != nil {
+				return err
+			}
+			begin, n := c.DataPageOffset(), c.TotalCompressedSize()
+			if c.HasDictionaryPage() && c.DictionaryPageOffset() > 0 {
+				begin = min(begin, c.DictionaryPageOffset())
+			}
+			if begin < 0 || n < 0 || begin > size || n > size-begin || c.NumValues() < 0 ||
+				c.TotalUncompressedSize() < 0 {
+				return fmt.Errorf("column %d of row group %d takes %d bytes from byte %d on, of %d",
+					i+1, g+1, n, begin, size)
+			}
+		}
 	}
 	return nil
 }
