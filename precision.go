@@ -295,42 +295,27 @@ func (k *known[T]) snapshot() scorer { return newScores[T](fixed[T]{k.p}) }
 // work is scratch of a call.
 type work[T engine.Float] struct{ b, asIs engine.Block[T] }
 
-// scale brings an example's features to their scale: those of a dense row, or of a sparse one with
-// these indices; where it is to be learned, it changes that.
-func scale[T engine.Float](h *hypothesis, row []T, idx []int32, val []T, learn bool) {
-	k := h.prep.Scaling
-	if k == nil {
-		return
-	}
-	var columns []T
-	if row != nil {
-		columns = row[h.bias:]
-	} else if h.prep.Words() {
-		columns = val[h.bias:][:h.lead]
-	}
-	if learn && columns != nil && len(k.Known) == 0 {
-		k.Columns = true // of a new model, whose first rows say so
-	}
-	switch known := columns != nil; {
-	case learn && known:
-		format.SeeRow(k, columns, true)
+// finish scales and normalises an example as the model's files were; where it is to be learned, it
+// changes what is known of the scales. The indices of an example of columns are nil.
+func finish[T engine.Float](h *hypothesis, idx []int32, val []T, learn bool) {
+	f := format.Finishing{Bias: h.bias, Lead: h.lead, Words: h.prep.Words()}
+	switch k := h.prep.Scaling; {
+	case k == nil:
 	case learn:
-		format.SeeSparse(k, idx[h.bias:], val[h.bias:], int32(h.bias), true)
-	case known:
-		format.ScaleRow(k, columns)
+		if len(k.Known) == 0 && (idx == nil || f.Words) {
+			k.Columns = true // of a new model, whose first rows say so
+		}
+		f.Known = k
 	default:
-		format.ScaleSparse(k, idx[h.bias:], val[h.bias:], int32(h.bias))
+		f.By = k
 	}
-}
-
-// normalise divides an example, of which these are the values, as the model has it.
-func normalise[T engine.Float](h *hypothesis, row []T) {
-	switch p := h.prep; p.Normalize {
+	switch h.prep.Normalize {
 	case "unit":
-		format.ToUnit(row, format.Squares(row))
+		f.Unit = true
 	case "max":
-		format.Divide(row, p.Scale)
+		f.Scale = h.prep.Scale
 	}
+	format.Finish(&f, idx, val)
 }
 
 // example prepares a row as files are: scale, bias, then normalising.
@@ -339,12 +324,10 @@ func (w *work[T]) example(h *hypothesis, r *Row, learn bool) *engine.Block[T] {
 	b.Reset()
 	if h.columns() {
 		row := w.spread(h, r)
-		scale(h, row, nil, nil, learn)
-		normalise(h, row)
+		finish(h, nil, row, learn)
 	} else {
 		w.list(h, r)
-		scale(h, nil, b.Idx, b.Val, learn)
-		normalise(h, b.Val)
+		finish(h, b.Idx, b.Val, learn)
 	}
 	return b
 }

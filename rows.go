@@ -468,13 +468,11 @@ func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*eng
 	for i := range hi - lo {
 		if b.Ptr == nil {
 			row := b.X[i*b.Stride:][:b.Dim]
-			scale(h, row, nil, nil, learn)
-			normalise(h, row)
+			finish(h, nil, row, learn)
 			continue
 		}
 		idx, val := b.Sparse(i)
-		scale(h, nil, idx, val, learn)
-		normalise(h, val)
+		finish(h, idx, val, learn)
 	}
 	b.MarkChecked()
 	return b, nil

@@ -95,7 +95,7 @@ func (s *Stream[T]) load() (*Data[T], error) {
 			return nil, err
 		}
 		d.Info.MaxNorm = math.Sqrt(s.after.whole(s.cfg.method, &d.Block))
-		d.Info.Scaling = s.after.known
+		d.Info.Scaling = s.after.Known
 	}
 	if s.cfg.Normalize == "max" && s.cfg.Scale == 0 {
 		if err := d.divideByLongest(); err != nil {

@@ -144,7 +144,7 @@ func (s *Stream[T]) Info() Info {
 	}
 	in.MaxNorm = math.Sqrt(s.maxSq)
 	if in.Scaling = s.cfg.Scaled; s.cfg.learns() {
-		in.Scaling = s.after.known.Clone()
+		in.Scaling = s.after.Known.Clone()
 	}
 	in.InputRead = s.from.read.Load()
 	if s.layout.Words && s.cfg.HashBits == 0 { // of the rows returned, whatever was read ahead
@@ -313,7 +313,7 @@ func (s *Stream[T]) nameFeatures(c *chunk[T], err error) error {
 	default:
 	}
 	r.Names = nil
-	if s.after.by != nil {
+	if s.after.By != nil {
 		r.MaxSq = s.after.rows(&r.Block, 0, r.N)
 	}
 	if full == nil {

@@ -96,12 +96,12 @@ func (p *Preparer[T]) Info(in Info) Info {
 	in.NonZeros += int64(in.Rows) * int64(bias)
 	in.MaxNorm = math.Sqrt(p.maxSq)
 	if p.cfg.learns() {
-		in.Scaling = p.after.known.Clone()
+		in.Scaling = p.after.Known.Clone()
 	} else if p.cfg.Scaled != nil {
 		in.Scaling = p.cfg.Scaled
 	}
-	if p.after.scale != 0 {
-		in.Scale = p.after.scale
+	if p.after.Scale != 0 {
+		in.Scale = p.after.Scale
 	}
 	return in
 }

@@ -20,56 +20,14 @@ var scalings = []string{"none", "std", "maxabs", "auto"}
 func (c *config) scales() bool { return c.Scaled != nil || c.learns() }
 func (c *config) learns() bool { return c.method != "" }
 
-// finishing is what is left to do to an example of which the values are read: to scale it, and then
-// to normalise it.
-type finishing[T engine.Float] struct {
-	bias  int
-	lead  int  // columns that sparse examples begin with; and that
-	words bool // these are columns, whose other features are as they are
-	unit  bool
-	scale float64         // of normalize max; 0: none, or not known yet
-	by    *format.Scaling // scales by what was known before; nil: does not
-	known *format.Scaling // learns, and scales by it; nil: does not
-	only  bool            // learns, and leaves the values
-}
-
-// row takes one example, as it lies in a block, and returns the sum of its squares.
-func (f *finishing[T]) row(b *engine.Block[T], i int) float64 {
-	idx, val := b.Example(i)
-	if len(val) == 0 {
-		return 0
-	}
-	own := val[min(f.bias, len(val)):]
-	columns := idx == nil || f.words
-	if f.words {
-		own = own[:f.lead]
-	}
-	switch {
-	case f.by != nil && columns:
-		format.ScaleRow(f.by, own)
-	case f.by != nil:
-		format.ScaleSparse(f.by, idx[f.bias:], own, int32(f.bias))
-	case f.known != nil && columns:
-		format.SeeRow(f.known, own, !f.only)
-	case f.known != nil:
-		format.SeeSparse(f.known, idx[f.bias:], own, int32(f.bias), !f.only)
-	}
-	if f.only {
-		return 0
-	}
-	sum := format.Squares(val)
-	if f.unit {
-		format.ToUnit(val, sum)
-	} else if f.scale != 0 {
-		format.Divide(val, f.scale)
-	}
-	return sum
-}
+// finishing finishes the examples of blocks.
+type finishing[T engine.Float] struct{ format.Finishing }
 
 // rows takes examples lo to hi, and returns the largest sum of squares.
 func (f *finishing[T]) rows(b *engine.Block[T], lo, hi int) (most float64) {
 	for i := lo; i < hi; i++ {
-		most = max(most, f.row(b, i))
+		idx, val := b.Example(i)
+		most = max(most, format.Finish(&f.Finishing, idx, val))
 	}
 	return most
 }
@@ -88,14 +46,14 @@ func (c *config) setMethod(f *format.Format) {
 
 // finish begins what is done to examples of which in is known.
 func finish[T engine.Float](c *config, in *Info, unit bool, scale float64) finishing[T] {
-	f := finishing[T]{bias: c.bias, lead: in.Lead, words: in.Lead > 0 ||
-		in.Words && format.Lookup(in.Kind).HasColumns(), unit: unit, scale: scale}
+	f := format.Finishing{Bias: c.bias, Lead: in.Lead, Words: in.Lead > 0 ||
+		in.Words && format.Lookup(in.Kind).HasColumns(), Unit: unit, Scale: scale}
 	if !c.learns() {
-		f.by = c.Scaled
+		f.By = c.Scaled
 	} else if c.Scaled != nil {
-		f.known = c.Scaled.Clone()
+		f.Known = c.Scaled.Clone()
 	}
-	return f
+	return finishing[T]{f}
 }
 
 // setFinishing takes from the parsers what must come behind the scaling.
@@ -112,7 +70,7 @@ func (s *Stream[T]) setFinishing() {
 // fitsScaling refuses rows without columns where the columns of training were scaled: of those that
 // a row lacks the mean would be missing.
 func (s *Stream[T]) fitsScaling(r *rows[T]) error {
-	if k := s.cfg.Scaled; k == nil || !k.Columns || r.Dense() || s.after.words || r.N == 0 {
+	if k := s.cfg.Scaled; k == nil || !k.Columns || r.Dense() || s.after.Words || r.N == 0 {
 		return nil
 	}
 	return fmt.Errorf("%s: the columns of training were scaled, and these examples have none: %w",
@@ -156,8 +114,8 @@ func (s *Stream[T]) learnScale(b *engine.Block[T], lo, hi int) {
 
 // begin knows nothing yet of the features of examples like those of b.
 func (f *finishing[T]) begin(method string, b *engine.Block[T]) {
-	if f.known == nil && method != "" {
-		f.known = &format.Scaling{Method: method, Columns: b.Dense() || f.words}
+	if f.Known == nil && method != "" {
+		f.Known = &format.Scaling{Method: method, Columns: b.Dense() || f.Words}
 	}
 }
 
@@ -165,8 +123,8 @@ func (f *finishing[T]) begin(method string, b *engine.Block[T]) {
 // squares.
 func (f *finishing[T]) whole(method string, b *engine.Block[T]) float64 {
 	f.begin(method, b)
-	f.only = true
+	f.Only = true
 	f.rows(b, 0, b.Len())
-	f.only, f.by = false, f.known
+	f.Only, f.By = false, f.Known
 	return f.rows(b, 0, b.Len())
 }

@@ -400,7 +400,7 @@ func (s *Stream[T]) work() {
 			default:
 			}
 			c.parse(&s.p)
-			if s.after.by != nil && c.Out.Names == nil { // else behind Settle
+			if s.after.By != nil && c.Out.Names == nil { // else behind Settle
 				c.Out.MaxSq = s.after.rows(&c.Out.Block, 0, c.Out.N)
 			}
 			if s.cfg.Sums {

@@ -157,6 +157,52 @@ func (s *Scaling) grow(n int) {
 	}
 }
 
+// Finishing is what is left to do to an example of which the values are read: to scale it, and then
+// to normalise it. Rows of files, brokers, requests and of the Go API all go through [Finish].
+type Finishing struct {
+	Bias  int  // 1: the first feature is the bias
+	Lead  int  // columns that sparse examples begin with; and that
+	Words bool // these are columns, whose other features are as they are
+	Unit  bool
+	Scale float64  // of normalize max; 0: none, or not known yet
+	By    *Scaling // scales by what was known before; nil: does not
+	Known *Scaling // learns, and scales by it; nil: does not
+	Only  bool     // learns, and leaves the values
+}
+
+// Finish finishes one example, whose indices are nil if it is of columns alone, and returns the sum
+// of its squares.
+func Finish[T engine.Float](f *Finishing, idx []int32, val []T) float64 {
+	if len(val) == 0 {
+		return 0
+	}
+	own := val[min(f.Bias, len(val)):]
+	columns := idx == nil || f.Words
+	if f.Words {
+		own = own[:f.Lead]
+	}
+	switch {
+	case f.By != nil && columns:
+		ScaleRow(f.By, own)
+	case f.By != nil:
+		ScaleSparse(f.By, idx[f.Bias:], own, int32(f.Bias))
+	case f.Known != nil && columns:
+		SeeRow(f.Known, own, !f.Only)
+	case f.Known != nil:
+		SeeSparse(f.Known, idx[f.Bias:], own, int32(f.Bias), !f.Only)
+	}
+	if f.Only {
+		return 0
+	}
+	sum := Squares(val)
+	if f.Unit {
+		ToUnit(val, sum)
+	} else if f.Scale != 0 {
+		Divide(val, f.Scale)
+	}
+	return sum
+}
+
 // SeeRow takes up an example of columns, without the bias; with scale it then scales them, by what
 // was seen up to and with this example. NaN stands for a value that is missing.
 func SeeRow[T engine.Float](s *Scaling, row []T, scale bool) {
