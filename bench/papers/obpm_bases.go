@@ -265,8 +265,7 @@ func obpmBound(ctx context.Context, o RunOptions) ([]Row, error) {
 		of(func(r *boundRun) float64 { return r.margin[0] - r.margin[1] }))
 
 	bound := Row{Row: "generated e=0, perceptron", Quantity: "mistake_bound", Paper: at(400),
-		Note: "section 4.1: (R/gamma)^2, gamma = 0.05"}
-	bound.unit = 1
+		Note: "section 4.1: (R/gamma)^2, gamma = 0.05", given: "R is 1 and gamma 0.05 as drawn"}
 	add(bound, of(func(r *boundRun) float64 { return math.Pow(r.longest/target, 2) }))
 	add(Row{Kind: Claim, Row: "generated e=0, perceptron within its mistake bound",
 		Quantity: "mistakes_difference", Note: "the paper: 400 less the mistakes until there are " +
@@ -276,8 +275,8 @@ func obpmBound(ctx context.Context, o RunOptions) ([]Row, error) {
 			"could learn this in a single epoch"},
 		of(func(r *boundRun) float64 { return r.passed }))
 	cost := Row{Row: "generated e=0, obpm N=100 tau=0.35", Quantity: "member_examples_per_example",
-		Paper: at(35), Tolerance: 0.1, Note: "section 3: tau N times ALMA's arithmetic, which " +
-			"has one weight vector; the tolerance is for draws of a finite sample"}
+		Paper: at(35), Note: "section 3: tau N times ALMA's arithmetic, which has one weight " +
+			"vector", given: "tau N is what is drawn"}
 	add(cost, of(func(r *boundRun) float64 { return r.seen / r.examples }))
 	return rows, nil
 }

@@ -18,6 +18,11 @@ func TestOBPMBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, quantity := range []string{"mistake_bound", "member_examples_per_example"} {
+		if r := find(t, rows, "generated e=0", quantity); r.Verdict != ByConstruction {
+			t.Errorf("%s: %s", quantity, r.Verdict)
+		}
+	}
 	const text = "generated e=0, obpm N=100 tau=0.35 until members separate, "
 	equal, best := text+"alpha_i=1/N", text+"the best alpha_i"
 	for _, alpha := range []string{equal, best} {

@@ -38,7 +38,7 @@ func TestReplaceOnDrift(t *testing.T) {
 		var mean float64
 		for run := range *driftRuns {
 			seed := uint64(1001 + run)
-			order, y := driftingDigits(digits, seed, 1000, share)
+			order, y := driftingDigits(digits, seed, 1000, share, false)
 			var errs [2]int64
 			for i := range errs {
 				b := &engine.Block[float32]{}

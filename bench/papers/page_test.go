@@ -17,7 +17,7 @@ import (
 // of their own, and the counts follow; all else stays.
 func TestUpdatePage(t *testing.T) {
 	page := "by hand\n" +
-		"<!-- repro counts -->\n| `gone` | 7 | | | | | | | |\n<!-- end -->\n" +
+		"<!-- repro counts -->\n| `gone` | 7 | | | | | | | | |\n<!-- end -->\n" +
 		"<!-- repro tbp/banana -->\nold\n<!-- end -->\nand more\n" +
 		"<!-- repro tbp/usps -->\n<!-- end -->\n<!-- repro tbp/usps slow -->\n<!-- end -->"
 	o := sample()
@@ -30,7 +30,7 @@ func TestUpdatePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"by hand\n<!-- repro counts -->\n\n| experiment | exact |",
-		"\n| `tbp/banana` | 1 | 1 | | | | | | |\n| all | 1 | 1 | | | | | | |\n",
+		"\n| `tbp/banana` | 1 | 1 | | | | | | | |\n| all | 1 | 1 | | | | | | | |\n",
 		"Error & size. `halfspace repro tbp/banana` took 2.50 s on 2026-11-22, on a machine; 0 " +
 			"to 3 runs a\nrow from seed 1.",
 		"| number | paper | ours | verdict | CPU s a run | paper's s | times as long | notes |",
@@ -59,8 +59,8 @@ func TestUpdatePage(t *testing.T) {
 	}
 	_, slow, _ := strings.Cut(text, "<!-- repro tbp/usps slow -->")
 	if !strings.Contains(slow, "| long, errors made | 1.5") || strings.Contains(text, "short") ||
-		!strings.Contains(text, "| `tbp/usps slow` | | | | | | | | 1 |\n| all | 1 | 1 | | | | | "+
-			"| 1 |\n") {
+		!strings.Contains(text, "| `tbp/usps slow` | | | | | | | | | 1 |\n| all | 1 | 1 | | | | | "+
+			"| | 1 |\n") {
 		t.Errorf("with slow:\n%s", text)
 	}
 	for _, bad := range []string{"<!-- end -->\n", "<!-- repro a -->\n",

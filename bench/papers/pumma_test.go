@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,11 @@ func TestPUMMASection51(t *testing.T) {
 			if most := strings.Contains(r.Row, "10 times pumma"); !strings.Contains(r.Quantity,
 				"seconds") && most == (r.Ours > 0) {
 				t.Errorf("%s: %s", r.Row, r.OursText())
+			}
+			// where ALMA is stopped its updates tell nothing
+			if given := hasWords(r.Row, "alma") && strings.HasPrefix(r.Quantity, "updates"); given !=
+				(r.Verdict == ByConstruction) {
+				t.Errorf("%s, %s: %s", r.Row, r.Quantity, r.Verdict)
 			}
 		}
 		if strings.Contains(r.Row, "alma p=") && r.Quantity == "margin/R" && (r.Ours > 0.0461 ||
@@ -143,6 +149,22 @@ func TestPUMMATable1(t *testing.T) {
 		}
 		if strings.HasPrefix(w.row, "ionosphere") && r.Verdict == Outside {
 			t.Errorf("%s: %v is outside the paper's %v", r.Row, r.Ours, *r.Paper)
+		}
+	}
+}
+
+// TestLastOfFamilies: parts of one data set are one run of a claim, the largest.
+func TestLastOfFamilies(t *testing.T) {
+	for _, c := range []struct {
+		sets string
+		want []int
+	}{
+		{"ionosphere house-votes adult-1k adult-2k adult-16k", []int{0, 1, 4}},
+		{"ionosphere house-votes adult-1k adult-full", []int{0, 1, 3}},
+		{"adult-1k adult-2k", []int{1}}, {"house-votes house-prices", []int{0, 1}}, {"", nil},
+	} {
+		if got := lastOfFamilies(strings.Fields(c.sets)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.sets, got, c.want)
 		}
 	}
 }

@@ -43,6 +43,9 @@ const (
 	// the data differ from the paper's
 	NotComparable Verdict = "not-comparable"
 
+	// of numbers and claims: it follows from how the run is set up, whatever learners do
+	ByConstruction Verdict = "by-construction"
+
 	// of claims, by the 95 % interval of the difference
 	Supported    Verdict = "supported"    // above 0
 	Undecided    Verdict = "undecided"    // 0 is in it
@@ -54,7 +57,7 @@ const (
 
 // Verdicts in the order of reports.
 var Verdicts = []Verdict{Exact, Inside, Outside, NotComparable, Supported, Undecided, Contradicted,
-	Measured}
+	ByConstruction, Measured}
 
 // Row is one published value or claim beside ours, or one of ours alone. Intervals are the
 // half-widths of 95 % confidence intervals of the mean.
@@ -85,6 +88,9 @@ type Row struct {
 
 	unit    float64 // what the last printed digit counts, of runs without draws; 0: with draws
 	differs bool    // the data differ from the paper's
+	given   string  // from what the value follows, so that it is by construction; "": it is measured
+	// a claim of "no difference", which a test can contradict, and not support by not rejecting it
+	nullHypothesis bool
 }
 
 // meanPM returns the mean and the half-width of its 95 % confidence interval, by Student's t as in
@@ -167,14 +173,20 @@ func (r *Row) judge() {
 	case Measurement:
 		r.Verdict = Measured
 	case Claim:
-		r.Verdict = claimVerdict(r.Ours, r.OursPM)
+		if r.Verdict = claimVerdict(r.Ours, r.OursPM); r.nullHypothesis && r.Verdict == Supported {
+			r.Verdict = Undecided
+		}
 	default:
 		r.Verdict = r.numberVerdict()
+	}
+	if r.given != "" {
+		r.Verdict, r.Note = ByConstruction, joined(r.Note, r.given)
 	}
 	switch {
 	case r.Verdict == Undecided && r.Runs > 1:
 		r.Note = joined(r.Note, runsText(r.Ours, r.OursPM, r.Runs))
-	case r.Tolerance > 0 && r.Verdict != Exact && r.Verdict != NotComparable:
+	case r.Tolerance > 0 && r.Verdict != Exact && r.Verdict != NotComparable &&
+		r.Verdict != ByConstruction:
 		r.Note = joined(r.Note, "tolerance "+plusMinus(r.Tolerance, 0))
 	}
 	r.Known = ""

@@ -83,6 +83,25 @@ func TestClaims(t *testing.T) {
 			t.Errorf("%v: %s, %s, %q", c.diff, r.Verdict, r.OursText(), r.Note)
 		}
 	}
+	// what a test does not reject is undecided; what is given is by construction, numbers too
+	for _, c := range []struct {
+		row  Row
+		diff float64
+		want Verdict
+		note string
+	}{
+		{Row{Kind: Claim, nullHypothesis: true}, 1, Undecided, ""},
+		{Row{Kind: Claim, nullHypothesis: true}, -1, Contradicted, ""},
+		{Row{Kind: Claim, given: "as set up"}, 1, ByConstruction, "as set up"},
+		{Row{Kind: Claim, given: "as set up"}, -1, ByConstruction, "as set up"},
+		{Row{Paper: at(1), given: "as set up", Tolerance: 1}, 1, ByConstruction, "as set up"},
+		{Row{Paper: at(1), given: "as set up"}, 2, ByConstruction, "as set up"},
+	} {
+		if c.row.fillOne(c.diff, 1); c.row.Verdict != c.want || c.row.Note != c.note ||
+			c.row.Known != "" {
+			t.Errorf("%v: %s, %q, want %s", c.diff, c.row.Verdict, c.row.Note, c.want)
+		}
+	}
 	one := []float64{1, 2, 3, 4, 5}
 	two := []float64{0.9, 1.9, 2.9, 3.9, 4.9}
 	for _, c := range []struct {

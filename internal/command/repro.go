@@ -47,7 +47,8 @@ the difference from ours has 0 in it; a tolerance stands in the note), outside, 
 not-comparable (the data differ from the paper's). What a paper says without a number is a claim: a
 difference, paired over the runs, that is above 0 if it holds. By its 95 % interval
 it is supported (above 0), undecided (0 is in it; the note says how many runs would decide it) or
-contradicted (below 0). Values for which the paper has no number are measured.
+contradicted (below 0). What follows from how the run is set up is by-construction. Values for
+which the paper has no number are measured.
 Files of public data sets are looked for in the folder HALFSPACE_DATA.
 
 What an experiment gave is kept in --cache, under a key of the program, the machine, the options
