@@ -52,8 +52,8 @@ func crammaTables() []crammaTable {
 		{name: "cramma/table1", summary: three + "on sonar", needs: sonar, load: sonarData,
 			epsilon: 0.5, delta: 1, eta: constant(0.001), most: 0.00841, unit: 1e-5,
 			less: 1, lines: crammaTable1},
-		{name: "cramma/table2", summary: "t, one more than the updates, and margin of CRAMMA with " +
-			"epsilon = 2, beside Theorem 1's bounds, on sonar", needs: sonar, load: sonarData,
+		{name: "cramma/table2", summary: "t, one more than the updates, and margin of CRAMMA " +
+			"with epsilon = 2, beside Theorem 1's bounds, on sonar", needs: sonar, load: sonarData,
 			epsilon: 2, delta: 0.3, eta: constant(0.4), most: 0.00841, unit: 1e-5,
 			lines: crammaTable2},
 		{name: "cramma/table3", summary: three + "on WBC without 11 patterns", needs: wbc,
@@ -97,8 +97,8 @@ func (p problem) radius2() float64 { return learner.MaxSumSq(p.block, p.delta) }
 
 // published is a line of a column: a learner by the parameter that leads it, the margin and its
 // last digit's unit, (D'-D)/D and the relative deviation of the margin from the maximum of Table 4,
-// and what the paper calls updates. It is t, which begins at 1 and so is one more than them, but for
-// the perceptron of Tables 1 and 3.
+// and what the paper calls updates. It is t, which begins at 1 and so is one more than them, but
+// for the perceptron of Tables 1 and 3.
 type published struct {
 	learner      string
 	parameter    float64

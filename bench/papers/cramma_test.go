@@ -15,9 +15,10 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// TestCRAMMATables: every line is exact, t, margin, (D'-D)/D and the share below the maximal margin;
-// where the paper prints t - 1 ours is 1 more; the ones that hinge on rounding are near; all runs of CRAMMA are within the bounds of
-// Theorem 1. Lines too long for a test are left out: repro runs them.
+// TestCRAMMATables: every line is exact, t, margin, (D'-D)/D and the share below the maximal
+// margin; where the paper prints t - 1 ours is 1 more; the ones that hinge on rounding are near;
+// all runs of CRAMMA are within the bounds of Theorem 1. Lines too long for a test are left out:
+// repro runs them.
 func TestCRAMMATables(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Dir(realdata.File(t, "sonar.mines"))

@@ -411,8 +411,8 @@ func cochranRows(ctx context.Context, o RunOptions, l []learner.Learner[float32]
 		these := []Row{{Row: text, Quantity: "cochran_q", Paper: at(paperQ), differs: true,
 			Note: note}, {Row: text, Quantity: "p_value", Note: note},
 			{Row: text + " do not differ", Kind: Claim, Quantity: "5.99-cochran_q",
-				Note: "the paper: no difference at 95 %, for Q is below 5.99; a test that does not " +
-					"reject supports nothing; " + note, nullHypothesis: true}}
+				Note: "the paper: no difference at 95 %, for Q is below 5.99; a test that " +
+					"does not reject supports nothing; " + note, nullHypothesis: true}}
 		for i, v := range []float64{q, p, 5.99 - q} {
 			r := &these[i]
 			r.Experiment = "obpm/table2"

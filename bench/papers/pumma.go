@@ -289,8 +289,9 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 	other := n.pair[1].learner + " above pumma"
 	counted(other, first, difference(updates[1], pumma))
 	if limit == 0 {
-		put(claim(name, fmt.Sprintf("bias %d, %s, %s", bias, other, n.text), "cpu_seconds", "PUMMA's computation time is quite shorter, in "+
-			"figure 4", difference(seconds[1], seconds[0][:len(data)])))
+		put(claim(name, fmt.Sprintf("bias %d, %s, %s", bias, other, n.text), "cpu_seconds",
+			"PUMMA's computation time is quite shorter, in figure 4",
+			difference(seconds[1], seconds[0][:len(data)])))
 	} else {
 		put(claim(name, fmt.Sprintf("bias %d, pumma at its end above alma after %d times as many "+
 			"updates, %s", bias, almaShare, n.text), "margin/R", first, difference(margins[0],

@@ -88,7 +88,7 @@ type Row struct {
 
 	unit    float64 // what the last printed digit counts, of runs without draws; 0: with draws
 	differs bool    // the data differ from the paper's
-	given   string  // from what the value follows, so that it is by construction; "": it is measured
+	given   string  // from what the value follows by construction; "": it is measured
 	// a claim of "no difference", which a test can contradict, and not support by not rejecting it
 	nullHypothesis bool
 }
