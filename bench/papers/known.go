@@ -63,8 +63,9 @@ var knownRows = []knownRow{
 		"far off as ADF"},
 	{"vvm/figures2-4", "Spambase sogp eps=.05 above vvm", sharp},
 	{"vvm/figures2-4", "Ionosphere sogp above vvm", sharp},
-	{"vvm/table1", "Thyroid", "no reading tried has test errors that begin and end as printed; " +
-		"errors counted as examples come, the first B left out, fall as much"},
+	{"vvm/table1", "Thyroid", "test errors are as low with B = 10 as with 50: all are at the " +
+		"paper's level for B = 50, whose fall from there comes out only where the first B " +
+		"examples of a stream do not count"},
 	{"tbp/figure6", "through the origin budget above", rank2},
 	{"tbp/usps-noise", "exp(-d^2/512) perceptron above", kernel2},
 	{"tbp/usps-noise", "exp(-d^2/512) within svm", kernel2},
