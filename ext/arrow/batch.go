@@ -22,30 +22,43 @@ type batch struct {
 	done func()       // called once all of it has been copied
 }
 
-// newBatch makes a batch of a record, whose memory is given back once all is copied. What comes
-// from elsewhere is looked at, so that no value is looked for where there is none.
-func newBatch(p *plan, rec arr.RecordBatch) (b *batch, err error) {
-	defer guard(&err)
-	b = &batch{plan: p, cols: make([]arr.Array, len(p.names)), rows: int(rec.NumRows())}
-	b.left.Store(1)
+// recordBatch makes a batch of a record, whose memory is given back once all is copied.
+func recordBatch(p *plan, rec arr.RecordBatch) (*batch, error) {
 	if int(rec.NumCols()) != len(p.names) {
 		return nil, fmt.Errorf("%d columns, but %d before", rec.NumCols(), len(p.names))
 	}
-	for i := range b.cols {
-		c := rec.Column(i)
-		if !p.used[i] {
+	cols := make([]arr.Array, len(p.names))
+	for i := range cols {
+		if p.used[i] {
+			cols[i] = rec.Column(i)
+		}
+	}
+	rec.Retain()
+	return newBatch(p, cols, int(rec.NumRows()), rec.Release)
+}
+
+// newBatch makes a batch of columns, whose memory done gives back. They are looked at, wherever
+// they come from, so that no value is looked for where there is none.
+func newBatch(p *plan, cols []arr.Array, rows int, done func()) (b *batch, err error) {
+	defer func() {
+		if err != nil {
+			done()
+		}
+	}()
+	defer guard(&err)
+	for i, c := range cols {
+		if c == nil {
 			continue
 		}
 		if err := array.ValidateFull(c); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.names[i], err)
 		}
-		if c.Len() != b.rows {
-			return nil, fmt.Errorf("column %q has %d rows of %d", p.names[i], c.Len(), b.rows)
+		if c.Len() != rows {
+			return nil, fmt.Errorf("column %q has %d rows of %d", p.names[i], c.Len(), rows)
 		}
-		b.cols[i] = c
 	}
-	rec.Retain()
-	b.done = rec.Release
+	b = &batch{plan: p, cols: cols, rows: rows, done: done}
+	b.left.Store(1)
 	return b, nil
 }
 
@@ -109,9 +122,7 @@ func (b *batch) hasZero(p *plan) bool {
 	index, _ := b.indicesOf()
 	off := offsets(b.cols[p.list])
 	for i := range b.rows {
-		// offsets of damaged data are looked at where rows are made of them
-		if lo, hi := off(i); 0 <= lo && lo < hi && hi <= int64(index.Len()) &&
-			index.IsValid(int(lo)) {
+		if lo, hi := off(i); lo < hi && index.IsValid(int(lo)) {
 			if at, _ := whole(index, int(lo), int(lo)+1); at[0] == 0 {
 				return true
 			}

@@ -7,12 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
+	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
 	arr "github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/compress"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -147,19 +154,141 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestFlipped: of files with a wrong byte, each is read or refused, and none ends the program.
-func TestFlipped(t *testing.T) {
+// TestSigns: a file whose description has a wrong lowest bit, which is the sign of Parquet's
+// numbers, is read or refused, whichever byte it is.
+func TestSigns(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(256 << 20)) // as fuzzed
 	for _, recs := range small(t) {
-		for f, data := range map[*format.Format][]byte{Parquet: asParquet(t, recs),
-			IPC: asStream(t, recs)} {
-			for at := 0; at < len(data); at += 1 + len(data)/200 {
-				for _, by := range []byte{0x01, 0x80, 0xff} {
-					bad := bytes.Clone(data)
-					bad[at] ^= by
-					readHeld(f, bad, damaged)
+		data := asParquet(t, recs)
+		end := len(data) - 8
+		begin := end - int(binary.LittleEndian.Uint32(data[end:]))
+		if at := bytes.LastIndex(data, []byte("ARROW:schema")); at > begin {
+			end = at // behind it stand texts alone
+		}
+		for at := begin; at < end; at++ {
+			data[at] ^= 1
+			fuzzed(t, Parquet, data)
+			data[at] ^= 1
+		}
+	}
+}
+
+// TestBrokenColumns: columns that refer to values which are not there are refused, whichever reader
+// made them.
+func TestBrokenColumns(t *testing.T) {
+	ints := func(v ...int32) *memory.Buffer {
+		return memory.NewBufferBytes(arr.Int32Traits.CastToBytes(v))
+	}
+	of := func(kind arr.DataType, n int, children []arr.ArrayData,
+		buffers ...*memory.Buffer) *array.Data {
+		return array.NewData(kind, n, append([]*memory.Buffer{nil}, buffers...), children, 0, 0)
+	}
+	none := of(arr.PrimitiveTypes.Int32, 0, nil, ints())
+	one := of(arr.PrimitiveTypes.Int32, 1, nil, ints(7))
+	dict := &arr.DictionaryType{IndexType: arr.PrimitiveTypes.Int32, ValueType: utf8}
+	words := array.NewDataWithDictionary(dict, 1, []*memory.Buffer{nil, ints(5)}, 0, 0,
+		of(utf8, 1, nil, ints(0, 1), memory.NewBufferBytes([]byte("a"))))
+	for name, data := range map[string]*array.Data{
+		"a list of no values": of(arr.ListOf(i32), 1, []arr.ArrayData{none}, ints(0, 3)),
+		"a list that is long": of(arr.ListOf(i32), 1, []arr.ArrayData{one}, ints(0, 3)),
+		"one before them":     of(arr.ListOf(i32), 1, []arr.ArrayData{one}, ints(-1, 1)),
+		"lists that fall":     of(arr.ListOf(i32), 2, []arr.ArrayData{one}, ints(0, 1, 0)),
+		"texts too long":      of(utf8, 1, nil, ints(0, 9), memory.NewBufferBytes([]byte("a"))),
+		"words not there":     words,
+		"two rows":            of(arr.PrimitiveTypes.Int32, 2, nil, ints(1, 2)),
+	} {
+		released := false
+		func() {
+			var err error
+			defer func() {
+				if p := recover(); p != nil {
+					t.Logf("%s: arrow-go refuses it itself: %v", name, p)
+				} else if err == nil || !released {
+					t.Errorf("%s: %v, given back: %t", name, err, released)
 				}
+			}()
+			_, err = newBatch(&plan{names: []string{"c"}}, []arr.Array{array.MakeFromData(data)}, 1,
+				func() { released = true })
+		}()
+	}
+}
+
+// TestPages: what a page holds packed is read if it is as long as the page says, and takes no more
+// memory, whatever it claims.
+func TestPages(t *testing.T) {
+	text := bytes.Repeat([]byte("halfspace "), 1000)
+	claims := map[compress.Compression]string{ // of 4 GiB less a byte, and a byte of it
+		compress.Codecs.Zstd:   "\x28\xb5\x2f\xfd\xa0\xff\xff\xff\xff\x09\x00\x00x",
+		compress.Codecs.Snappy: "\xff\xff\xff\xff\x0f\x00x",
+	}
+	for _, id := range []compress.Compression{compress.Codecs.Zstd, compress.Codecs.Snappy,
+		compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Lz4Raw} {
+		codec, err := compress.GetCodec(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed := codec.Encode(nil, text)
+		page := make([]byte, len(text)+8) // room behind the page is not the page's
+		if got, err := compress.Decode(codec, page[:len(text)], packed); err != nil ||
+			!bytes.Equal(got, text) {
+			t.Errorf("%v: %d bytes of %d, %v", id, len(got), len(text), err)
+		}
+		for _, n := range []int{0, 1, len(text) - 1} {
+			if got, err := compress.Decode(codec, page[:n], packed); err == nil {
+				t.Errorf("%v: %d bytes in a page of %d", id, len(got), n)
 			}
 		}
+		claim, ok := claims[id]
+		if !ok {
+			continue
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = compress.Decode(codec, page, []byte(claim))
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > 1<<26 {
+			t.Errorf("%v: a claim: %v, %d MiB", id, err, took>>20)
+		}
+	}
+}
+
+// TestMutants: files with some wrong bytes are read or refused, and none ends the program.
+func TestMutants(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(256 << 20)) // as fuzzed
+	mutants := 20_000
+	if testing.Short() {
+		mutants = 2_000
+	}
+	type file struct {
+		f    *format.Format
+		data []byte
+	}
+	var files []file
+	recs := small(t)
+	for _, name := range slices.Sorted(maps.Keys(recs)) {
+		r := recs[name]
+		pq := file{Parquet, asParquet(t, r)} // twice: it has most ways to be wrong
+		files = append(files, pq, pq, file{IPC, asFile(t, r)}, file{IPC, asStream(t, r)},
+			file{IPC, asStream(t, r, ipc.WithLZ4())})
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range mutants {
+		from := files[i%len(files)]
+		bad := bytes.Clone(from.data)
+		for range 1 + rnd.IntN(4) {
+			at := rnd.IntN(len(bad))
+			switch rnd.IntN(4) {
+			case 0:
+				bad[at] ^= 1 << rnd.IntN(8)
+			case 1:
+				bad[at] = byte(rnd.Uint32())
+			case 2: // the ends of ranges, of bytes and of varints
+				bad[at] = []byte{0, 1, 0x7f, 0x80, 0xff}[rnd.IntN(5)]
+			case 3: // a length of -1
+				copy(bad[at:], "\xff\xff\xff\xff")
+			}
+		}
+		fuzzed(t, from.f, bad)
 	}
 }
 

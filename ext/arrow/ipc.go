@@ -65,7 +65,7 @@ func (r *ipcRuns) open(o *format.Options, first *format.Layout) (lay *format.Lay
 	}
 	if r.cur != nil {
 		r.cur.release()
-		if r.cur, err = newBatch(r.plan, r.reader.RecordBatch()); err != nil {
+		if r.cur, err = recordBatch(r.plan, r.reader.RecordBatch()); err != nil {
 			return nil, r.wrong(err)
 		}
 	}
@@ -85,7 +85,7 @@ func (r *ipcRuns) read(p *plan) (err error) {
 		}
 		return io.EOF
 	}
-	r.cur, err = newBatch(p, r.reader.RecordBatch())
+	r.cur, err = recordBatch(p, r.reader.RecordBatch())
 	return err
 }
 

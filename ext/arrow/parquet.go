@@ -262,32 +262,30 @@ func (r *parquetRuns) read() error {
 	}
 	work()
 	wg.Wait()
-	rows := -1
-	for i, c := range cols {
-		switch {
-		case errs[i] != nil:
-			return fmt.Errorf("column %q: %w", r.plan.names[i], errs[i])
-		case c != nil && rows >= 0 && c.Len() != rows:
-			return fmt.Errorf("column %q has %d rows where others have %d", r.plan.names[i],
-				c.Len(), rows)
-		case c != nil:
-			rows = c.Len()
-		}
-	}
-	if rows <= 0 {
-		return fmt.Errorf("%d rows, but %d were announced", r.seen, r.rows)
-	}
-	b := &batch{plan: r.plan, cols: cols, rows: rows}
-	b.left.Store(1)
-	b.done = func() {
+	done := func() {
 		for _, c := range cols {
 			if c != nil {
 				c.Release()
 			}
 		}
 	}
-	r.cur = b
-	return nil
+	rows := 0
+	for i, c := range cols {
+		if errs[i] != nil {
+			done()
+			return fmt.Errorf("column %q: %w", r.plan.names[i], errs[i])
+		}
+		if c != nil {
+			rows = c.Len()
+		}
+	}
+	if rows == 0 {
+		done()
+		return fmt.Errorf("%d rows, but %d were announced", r.seen, r.rows)
+	}
+	var err error
+	r.cur, err = newBatch(r.plan, cols, rows, done)
+	return err
 }
 
 // column decodes the next rows of a column.

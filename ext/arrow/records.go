@@ -54,7 +54,7 @@ func ofRecords(name string, rows array.RecordReader) func(o *format.Options) (fo
 		}
 		if r.plan = p; r.cur != nil {
 			r.cur.release()
-			if r.cur, err = newBatch(p, rows.RecordBatch()); err != nil {
+			if r.cur, err = recordBatch(p, rows.RecordBatch()); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -70,7 +70,7 @@ func (r *records) read(p *plan) (err error) {
 		}
 		return io.EOF
 	}
-	r.cur, err = newBatch(p, r.rows.RecordBatch())
+	r.cur, err = recordBatch(p, r.rows.RecordBatch())
 	return err
 }
 
