@@ -141,11 +141,12 @@ func FuzzSVMLight(f *testing.F) {
 			if strings.Trim(body, " \t") == "" {
 				continue
 			}
-			y, idx, val, ok := refRow(line, words)
+			_, idx, val, ok := refRow(line, words)
 			if !ok {
 				continue
 			}
-			if y = -1; sameAsOne(strings.FieldsFunc(uncommented(line), isBlank)[0]) {
+			y := -1.0
+			if sameAsOne(strings.FieldsFunc(uncommented(line), isBlank)[0]) {
 				y = 1
 			}
 			want.Y = append(want.Y, y)
