@@ -68,7 +68,7 @@ type ADFConfig struct {
 	// Noise is where the estimate begins, above 0 then and at most 0.45. Default false.
 	NoiseAuto bool `json:"noise_auto,omitempty"`
 	// Probit is the standard deviation of the probit noise of scores, 0 for a step. Default 0; 0 to
-	// 1e+100.
+	// 1e100.
 	Probit float64 `json:"probit,omitempty" flag:"noise" tune:"0.1|0.3|1"`
 }
 

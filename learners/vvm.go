@@ -106,7 +106,7 @@ type PointsConfig struct {
 	// Noise is where the estimate begins, above 0 then and at most 0.45. Default false.
 	NoiseAuto bool `json:"noise_auto,omitempty"`
 	// Probit is the standard deviation of the probit noise of scores, 0 for a step. Default 0; 0 to
-	// 1e+100.
+	// 1e100.
 	Probit float64 `json:"probit,omitempty" flag:"noise" tune:"0.1|0.3|1"`
 }
 
@@ -132,7 +132,7 @@ func (c *PointsConfig) validate(name string) error {
 // checkProbit wants squares that are finite, with variances added.
 func checkProbit(name string, probit float64) error {
 	return learner.CheckSetting(name, "noise", probit, probit >= 0 && probit <= 1e100,
-		"a number from 0 to 1e+100")
+		"a number from 0 to 1e100")
 }
 
 func checkBuffer(name string, n int) error {

@@ -12,7 +12,7 @@ func (*ADFConfig) Help(field string) string {
 	case "NoiseAuto":
 		return "estimates eps on the way"
 	case "Probit":
-		return "standard deviation of the probit noise of scores, 0 for a step; 0 to 1e+100"
+		return "standard deviation of the probit noise of scores, 0 for a step; 0 to 1e100"
 	}
 	return ""
 }
@@ -368,7 +368,7 @@ func (*PointsConfig) Help(field string) string {
 	case "NoiseAuto":
 		return "estimates eps on the way"
 	case "Probit":
-		return "standard deviation of the probit noise of scores, 0 for a step; 0 to 1e+100"
+		return "standard deviation of the probit noise of scores, 0 for a step; 0 to 1e100"
 	}
 	return ""
 }

@@ -256,6 +256,10 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	t.streams = true
+	if t.o.Resume && t.dry {
+		return usage("Leave one of them out.", "%s and --dry-run exclude each other",
+			given(fs, "resume"))
+	}
 	if t.o.Resume && t.trace == "" && t.o.Model != "" && isNew(t.o.Model) {
 		t.o.Resume = false
 		if !t.output.quiet {
@@ -267,9 +271,7 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if t.dry {
-		if err := t.dryly(); err != nil {
-			return err
-		}
+		t.dryly()
 	}
 	if err := t.machine.use(fs); err != nil {
 		return err
@@ -342,14 +344,9 @@ const drySeconds = 1
 var errDry = errors.New("a dry run has learned enough")
 
 // dryly takes away what the run would write, for a dry run.
-func (t *trainer) dryly() error {
-	if t.o.Resume {
-		return usage("Leave one of them out.", "%s and --dry-run exclude each other",
-			given(t.cmd.Flags(), "resume"))
-	}
+func (t *trainer) dryly() {
 	t.o.Model, t.o.CheckpointEvery, t.o.Test, t.html = "", "", nil, ""
 	t.o.Shard, t.trace = "", ""
-	return nil
 }
 
 // dryRow says in the summary of a dry run how far it came, and how long all would take.

@@ -42,7 +42,7 @@ class ADFClassifier(UnweightedClassifier):
         0.5
     probit : float, default 0
         standard deviation of the probit noise of scores, 0 for a step; 0 to
-        1e+100
+        1e100
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -471,7 +471,7 @@ class EPClassifier(UnweightedClassifier):
         share of a site's change that is made; above 0 to 1
     probit : float, default 0
         standard deviation of the probit noise of scores, 0 for a step; 0 to
-        1e+100
+        1e100
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -1829,7 +1829,7 @@ class VVMClassifier(UnweightedClassifier):
         share of a site's change that is made; above 0 to 1
     probit : float, default 0
         standard deviation of the probit noise of scores, 0 for a step; 0 to
-        1e+100
+        1e100
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -1908,7 +1908,7 @@ class WEPClassifier(UnweightedClassifier):
         share of a site's change that is made; above 0 to 1
     probit : float, default 0
         standard deviation of the probit noise of scores, 0 for a step; 0 to
-        1e+100
+        1e100
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
