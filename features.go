@@ -44,16 +44,10 @@ func (m *Model) grows() bool {
 	return p.HashBits == 0 && (p.Words() || len(p.Names) > 0) && !m.file.PredictOnly
 }
 
-// Knows reports whether the model has the label. err is that of LearnOne, nil of a label that would
-// become a class.
-func (h *hypothesis) Knows(label string) (known bool, err error) {
-	h.check()
-	return h.knows(label, false)
-}
-
-// knows is Knows of a label that may be a text where it comes from, see Rows.Texts.
-func (h *hypothesis) knows(label string, text bool) (known bool, err error) {
-	if h.many {
+// Knows reports whether the model has the label. text: it is one where it comes from, see
+// Rows.Texts. err is that of LearnOne, nil of a label that would become a class.
+func (h *hypothesis) Knows(label string, text bool) (known bool, err error) {
+	if h.check(); h.many {
 		class, err := h.classOf(label, text)
 		return err == nil && class < len(h.prep.Classes), err
 	}

@@ -124,7 +124,7 @@ func faults[T engine.Float](h *hypothesis, rows *Rows) error {
 			return fmt.Errorf("halfspace: row %d has no label: %w", i, ErrRows)
 		}
 		if !good[k] {
-			if _, err := h.knows(rows.Names[k], rows.Texts); err != nil {
+			if _, err := h.Knows(rows.Names[k], rows.Texts); err != nil {
 				return fmt.Errorf("row %d: %w", i, err)
 			}
 			good[k] = true

@@ -77,7 +77,7 @@ func Convert(ctx context.Context, files []string, o Options, c Conversion) (*Con
 		IndexBase: in.IndexBase, BaseFound: in.BaseFound, Columns: in.Columns,
 		LabelCol: in.LabelCol, Header: in.Header, Kinds: in.Kinds, Lead: l.Lead,
 		Words: l.Words, Dim: l.Dim,
-		WeightCol: in.WeightCol, Sources: sources})
+		WeightCol: in.WeightCol, Sources: sources, TextLabel: s.lab.isText})
 	if err != nil {
 		return nil, err
 	}

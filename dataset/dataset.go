@@ -122,7 +122,8 @@ type Options struct {
 	// AnyClasses takes any number of labels up to MaxClasses. Of more than two, blocks have Class,
 	// and Info.Classes their texts in the order in which they first came; Y is +1 then. In a stream
 	// they are as many as there are in the text before the first block, or no more than two: a
-	// later third label is an ErrThird then.
+	// later third label is an ErrThird then. Beside Labels, rows of others have Y = 0, and
+	// Info.Foreign counts them.
 	AnyClasses bool
 	// Classes are the texts of the classes, whose numbers are their places; other labels are
 	// errors,
@@ -177,7 +178,8 @@ type Options struct {
 	// Dim is the number of features, without an appended bias. More are read all the same, and
 	// Info.Unknown counts them.
 	Dim int
-	// Labels are the two labels; others are errors, or missing with LabelsOptional.
+	// Labels are the two labels; others are errors, or missing with LabelsOptional, or with
+	// AnyClasses such as are neither.
 	Labels *LabelMap
 	// Base is the number of the first feature in svmlight, 0 or 1, where IndexBase is auto.
 	Base *int
@@ -203,8 +205,8 @@ type Options struct {
 	Label int
 
 	// LabelsOptional reads data to be predicted: rows whose label is missing or is neither of
-	// Labels count in Info.Unlabelled and get +1; csv rows may lack the label column (Columns must
-	// be given).
+	// Labels count in Info.Unlabelled, with Y = +1 and 0; csv rows may lack the label column
+	// (Columns must be given).
 	LabelsOptional bool
 
 	// Bytes has Load keep dense examples whose values are whole numbers from 0 to 255 (before they

@@ -15,7 +15,7 @@ import (
 const (
 	undecided  int8 = 0
 	unlabelled int8 = 2 // +1, but not counted as a label
-	foreign    int8 = 3 // likewise, and a label that is none of those there are
+	foreign    int8 = 3 // 0: a label that is none of those there are
 	fresh      int8 = 4 // a label that is none of those there are, and becomes a class
 )
 
@@ -35,6 +35,7 @@ type labeler struct {
 	rest     bool  // pos against the rest
 	fixed    bool  // pos and neg are a model's
 	optional bool
+	beside   bool // labels beside two fixed ones come, as foreign
 	decided  bool
 	atOnce   bool // -1, 0 and +1 mean themselves before a second label is met
 
@@ -62,6 +63,7 @@ func newLabeler(c *config, atOnce bool) *labeler {
 	l := &labeler{optional: c.LabelsOptional, atOnce: atOnce, later: c.LabelsLater}
 	l.set.None = -1
 	l.many = c.AnyClasses && c.Labels == nil && c.positive == nil
+	l.beside = c.AnyClasses && c.Labels != nil
 	switch {
 	case c.Classes != nil: // even if it is empty
 		l.classes, l.decided, l.fixed, l.names = true, true, true, c.Classes
@@ -198,6 +200,12 @@ func (l *labeler) ofClosed(x format.Label) (int32, error) {
 	return l.add(x, sign, class), nil
 }
 
+// isText reports whether a class is a text where it comes from.
+func (l *labeler) isText(name string) bool {
+	i := l.known.Find(format.MakeLabel(name)) // by its text, which it has
+	return i >= 0 && l.known.List[i].Word
+}
+
 // classOf returns the number of the class of a label, 0 if it has none.
 func (l *labeler) classOf(code int32) int32 { return max(0, l.class[code]) }
 
@@ -288,7 +296,7 @@ func (l *labeler) signOf(x format.Label) int8 {
 	switch {
 	case l.rest:
 		return -1
-	case l.optional:
+	case l.optional, l.beside:
 		return foreign
 	}
 	return undecided

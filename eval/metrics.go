@@ -21,10 +21,13 @@ type Outcome struct {
 	Brier float64 // (p - [class])^2: of +1; of more than two classes, summed over them
 }
 
-// Outcome2 is that of a label -1 or +1 with score f, of weight 1: f >= 0 predicts +1, NaN nothing.
+// Outcome2 is that of a label -1 or +1, or 0, which is neither, with score f, of weight 1: f >= 0
+// predicts +1, NaN nothing.
 func Outcome2(y, f float64) Outcome {
 	o := Outcome{Weight: 1, Score: f, Predicted: -1}
-	if y > 0 {
+	if y == 0 {
+		o.Class = -1
+	} else if y > 0 {
 		o.Class = 1
 	}
 	if f == f {
@@ -38,8 +41,16 @@ func OutcomeOf(class, predicted int) Outcome {
 	return Outcome{Weight: 1, Class: int32(class), Predicted: int32(predicted), Score: math.NaN()}
 }
 
-// Believe adds p = P(y = +1), of two classes. A NaN is the probability 0 of the label that came.
+// Believe adds p = P(y = +1), of two classes. A NaN is the probability 0 of the label that came, as
+// is any p of a label that is neither.
 func (o *Outcome) Believe(p float64) {
+	if o.Class < 0 {
+		o.Proba, o.Hit, o.Sure, o.Own, o.Brier = true, false, math.NaN(), 0, 1
+		if p == p {
+			o.Brier = (p*p + (1-p)*(1-p) + 1) / 2 // half of the sum over three classes
+		}
+		return
+	}
 	y := 2*float64(o.Class) - 1
 	if p != p {
 		p = math.Max(0, -y)
@@ -76,7 +87,7 @@ func (o *Outcome) BelieveEach(p []float64) {
 		}
 		o.Brier += v * v
 	}
-	if int(o.Class) >= len(p) {
+	if o.Class < 0 || int(o.Class) >= len(p) {
 		o.Brier++
 	}
 }

@@ -30,7 +30,8 @@ const calibrationBins = 10
 // that was wrong would cost an infinite loss.
 const LeastProbability = 1e-15
 
-// Add tallies one prediction. y is -1 or +1. A NaN is the probability 0 of the label that came.
+// Add tallies one prediction. y is -1 or +1, or 0, which is neither. A NaN is the probability 0 of
+// the label that came.
 func (s *Probabilities) Add(y, p float64) {
 	o := Outcome2(y, 0)
 	o.Believe(p)

@@ -945,11 +945,11 @@ func (r *run[T]) finish(err error) (Result, error) {
 	return r.res, err
 }
 
-// wrong reports whether the label predicted by score f is not y. A NaN predicts nothing and is
-// wrong.
+// wrong reports whether the label predicted by score f is not y, which 0 never is. A NaN predicts
+// nothing and is wrong.
 func wrong(y, f float64) bool {
 	if f >= 0 {
-		return y < 0
+		return y <= 0
 	}
 	return !(y < 0 && f < 0)
 }

@@ -55,7 +55,8 @@ type Count struct {
 	NotFinite int64 `json:"not_finite"`
 	Changes   int64 `json:"changes"` // examples whose label is not that of the one before
 
-	last float64 // label of the one before; 0: none
+	last    float64 // label of the one before; 0: none
+	neither bool    // an example had none of the two labels
 }
 
 // Error returns Errors/Examples, 0 without examples.
@@ -66,7 +67,8 @@ func (c Count) Error() float64 {
 	return float64(c.Errors) / float64(c.Examples)
 }
 
-// Add tallies one score.
+// Add tallies one score of an example labelled y, -1 or +1; 0 is neither, of which any score is an
+// error.
 func (c *Count) Add(y, score float64) {
 	c.Examples++
 	c.Errors += one(wrong(y, score))
@@ -74,7 +76,7 @@ func (c *Count) Add(y, score float64) {
 	c.Predicted += one(score >= 0)
 	c.NotFinite += one(score-score != 0) // NaN or infinite
 	c.Changes += one(y*c.last < 0)       // not at the first example, where last is 0
-	c.last = y
+	c.last, c.neither = y, c.neither || y == 0
 }
 
 // one is 1 for what is true: without a branch, which labels and scores make hard to predict.

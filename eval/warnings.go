@@ -51,6 +51,7 @@ func (c Count) Warnings() []Warning {
 	switch {
 	case c.NotFinite > 0:
 		return []Warning{{Code: NotFinite, Count: c}}
+	case c.neither: // an error of its own, and not of one class
 	case rarer >= leastRarer && (c.Predicted == 0 || c.Predicted == c.Examples):
 		return []Warning{{Code: OneClass, Count: c}}
 	case rarer > 0 && c.worse(rarer):
@@ -165,7 +166,8 @@ func (c Count) Runs() []Warning {
 // since returns what was counted after from.
 func (c Count) since(from Count) Count {
 	return Count{c.Examples - from.Examples, c.Errors - from.Errors, c.Positives - from.Positives,
-		c.Predicted - from.Predicted, c.NotFinite - from.NotFinite, c.Changes - from.Changes, 0}
+		c.Predicted - from.Predicted, c.NotFinite - from.NotFinite, c.Changes - from.Changes, 0,
+		false}
 }
 
 // scales looks at the sizes of the features in some of the first examples of a run: all would take

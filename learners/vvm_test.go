@@ -949,7 +949,7 @@ func TestMergePosterior(t *testing.T) {
 			apart.Y[i] *= -1
 		}
 	}
-	points := PointsConfig{Noise: 0.1, Tolerance: 1e-11, Sweeps: 100, Damping: 1}
+	points := PointsConfig{Noise: 0.1, Tolerance: 1e-11, Sweeps: 1000, Damping: 1}
 	for name, c := range map[string]learner.Config{
 		"adf":      &ADFConfig{Covariance: "full", Noise: 0.1},
 		"diagonal": &ADFConfig{Covariance: "diagonal", Noise: 0.1}, "ep": &EPConfig{points},

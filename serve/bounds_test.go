@@ -79,7 +79,7 @@ func TestLargeRecord(t *testing.T) {
 		halfspace.Options{Learner: "pa"})}}})
 	h := s.models["a"]
 	d := h.decoder(h.shape)
-	if bad := d.read(mediaJSON, []byte(`{"label":1,"0":1}`), 1); bad != nil {
+	if bad := d.read(mediaJSON, []byte(`{"label":"+1","0":1}`), 1); bad != nil {
 		t.Fatal(bad)
 	}
 	for n, want := range map[int]bool{mostRecord: true, mostRecord + 1: false} {

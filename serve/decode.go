@@ -332,7 +332,7 @@ func take[T engine.Float](d *decoder, r *rowsOf[T], layout *format.Layout, set *
 	x := &d.x
 	x.n, x.ptr, x.code = out.N, out.Ptr, out.Code
 	for _, l := range out.Labels.List {
-		x.labels = append(x.labels, l.Text)
+		x.labels, x.numbers = append(x.labels, l.Text), append(x.numbers, !l.Word)
 	}
 	for i := range x.n {
 		if id, _ := out.RowID(i); len(id) > 0 {

@@ -28,6 +28,8 @@ type examples struct {
 
 	code    []int32 // of each row its label's number
 	labels  []string
+	numbers []bool    // of each label: it is no text where it comes from
+	texts   bool      // they are as the model has them: see hosted.spell
 	weights []float64 // nil: all are 1
 	ids     []string  // "" is none, and so it is behind the last
 
@@ -38,7 +40,7 @@ type examples struct {
 func (e *examples) reset(wide, words bool) {
 	*e = examples{wide: wide, words: words, ptr: append(e.ptr[:0], 0), idx: e.idx[:0],
 		f32: e.f32[:0], f64: e.f64[:0], names: e.names[:0], code: e.code[:0],
-		labels: e.labels[:0], ids: e.ids[:0]}
+		labels: e.labels[:0], numbers: e.numbers[:0], ids: e.ids[:0]}
 }
 
 // id returns what a row is called, "" if nothing.
@@ -69,7 +71,7 @@ func (e *examples) rows(learn bool) halfspace.Rows {
 		r.F32 = e.f32
 	}
 	if learn {
-		r.Labels, r.Names, r.Weights = e.code, e.labels, e.weights
+		r.Labels, r.Names, r.Weights, r.Texts = e.code, e.labels, e.weights, e.texts
 	}
 	return r
 }
@@ -155,6 +157,7 @@ const (
 	encodedWide = 1 << iota
 	encodedWords
 	encodedWeights
+	encodedTexts // labels are texts; logs of versions before have them as they came
 )
 
 // encode appends the form that a log keeps of rows lo to hi: it depends on nothing but what they
@@ -173,6 +176,9 @@ func (e *examples) encode(dst []byte, lo, hi int) []byte {
 	}
 	if e.weights != nil {
 		flags |= encodedWeights
+	}
+	if e.texts {
+		flags |= encodedTexts
 	}
 	text := func(s []byte) { dst = append(binary.AppendUvarint(dst, uint64(len(s))), s...) }
 	dst = append(dst, flags)
@@ -228,8 +234,9 @@ var errEncoded = errors.New("not the form of examples")
 func decodeExamples(b []byte) (e *examples, err error) {
 	in := encoded{b: b}
 	flags := in.byte()
-	e = &examples{wide: flags&encodedWide != 0, words: flags&encodedWords != 0, ptr: []int{0}}
-	if flags&^(encodedWide|encodedWords|encodedWeights) != 0 {
+	e = &examples{wide: flags&encodedWide != 0, words: flags&encodedWords != 0,
+		texts: flags&encodedTexts != 0, ptr: []int{0}}
+	if flags&^(encodedWide|encodedWords|encodedWeights|encodedTexts) != 0 {
 		in.bad = true
 	}
 	for range in.count(1) {
@@ -329,7 +336,7 @@ func (in *encoded) text() []byte {
 
 // addRow adds the one row of x, which decodeExamples gave, in the place of a row that came without
 // features.
-func (e *examples) addRow(x *examples, label string, weight float64, weighs bool) error {
+func (e *examples) addRow(x *examples, code int32, weight float64, weighs bool) error {
 	if x.n != 1 || x.wide != e.wide || x.words != e.words {
 		return fmt.Errorf("serve: a row that waited: %w", errEncoded)
 	}
@@ -340,7 +347,7 @@ func (e *examples) addRow(x *examples, label string, weight float64, weighs bool
 		e.idx = append(e.idx, i)
 	}
 	e.f32, e.f64 = append(e.f32, x.f32...), append(e.f64, x.f64...)
-	e.addLabel(label, weight, weighs)
+	e.addLabel(code, weight, weighs)
 	return nil
 }
 
@@ -361,19 +368,9 @@ func (e *examples) named(name []byte) int32 {
 	return i
 }
 
-// addLabel ends a row whose features were added.
-func (e *examples) addLabel(label string, weight float64, weighs bool) {
+// addLabel ends a row whose features were added, with a label of e.labels.
+func (e *examples) addLabel(code int32, weight float64, weighs bool) {
 	e.ptr = append(e.ptr, len(e.idx))
-	code := int32(-1)
-	for i, s := range e.labels {
-		if s == label {
-			code = int32(i)
-		}
-	}
-	if code < 0 {
-		code = int32(len(e.labels))
-		e.labels = append(e.labels, label)
-	}
 	e.code = append(e.code, code)
 	if weighs {
 		e.weights = append(e.weights, weight)

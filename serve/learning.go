@@ -14,11 +14,13 @@ import (
 	"os"
 	"runtime/debug"
 	"runtime/pprof"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 	"github.com/halfspace-ml/halfspace/internal/frames"
 	"github.com/halfspace-ml/halfspace/internal/waiting"
@@ -663,6 +665,7 @@ func (h *hosted) learn(t *task) (learned, mistakes int64, bad *Error) {
 	if d.shape != h.shape {
 		return 0, 0, unavailable("the model was replaced meanwhile")
 	}
+	h.spell(x)
 	if h.journal != nil {
 		d.record = x.encode(append(d.record[:0], counted(h.m.Presented())...), 0, x.n)
 	}
@@ -755,14 +758,29 @@ func nameless(fresh []string) *Error {
 	return nil
 }
 
+// spell writes the labels that are numbers where they come from as the model does, which finds them
+// by their value. From then on labels are texts, in the log, too.
+func (h *hosted) spell(x *examples) {
+	names := h.m.Classes()
+	for i, label := range x.labels {
+		switch k := format.FindLabel(names, label, !x.numbers[i]); {
+		case k >= 0:
+			x.labels[i] = names[k]
+		case label != "":
+			names = append(names, label)
+		}
+	}
+	x.texts = true
+}
+
 // labels refuses what no label can be, and returns how many classes there are with the new ones.
 func (h *hosted) labels(x *examples) (classes int, bad *Error) {
 	classes = len(h.m.Classes())
 	for i, label := range x.labels {
-		if label == "" {
+		if label == "" || slices.Index(x.labels, label) < i {
 			continue
 		}
-		known, err := h.m.Knows(label)
+		known, err := h.m.Knows(label, true)
 		if err != nil {
 			row := 0
 			for k, c := range x.code {

@@ -240,14 +240,14 @@ func TestDamagedLog(t *testing.T) {
 
 // TestEncode: what is encoded is decoded to the same, and nothing else is taken.
 func TestEncode(t *testing.T) {
-	x := &examples{wide: true, words: true}
+	x := &examples{wide: true, words: true, texts: true, labels: []string{"l0", "l1"}}
 	x.ptr = []int{0}
 	for i, row := range [][]string{{"a", "b"}, {}, {"b", "c"}} {
 		for _, name := range row {
 			x.idx = append(x.idx, x.named([]byte(name)))
 			x.f64 = append(x.f64, float64(i)+0.5)
 		}
-		x.addLabel(fmt.Sprint("l", i%2), float64(i), true)
+		x.addLabel(int32(i%2), float64(i), true)
 	}
 	b := x.encode(nil, 0, 3)
 	y, err := decodeExamples(b)

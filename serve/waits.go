@@ -63,6 +63,7 @@ func (h *hosted) labelled(d *decoder) (x *examples, taken []waited, bad *Error) 
 	}
 	merged := &examples{}
 	merged.reset(x.wide, x.words)
+	merged.labels, merged.numbers = x.labels, x.numbers
 	for _, name := range x.names {
 		merged.named(name)
 	}
@@ -76,7 +77,7 @@ func (h *hosted) labelled(d *decoder) (x *examples, taken []waited, bad *Error) 
 		if x.id(i) != "" && lo == hi {
 			row, err := decodeExamples(taken[next].row)
 			if err == nil {
-				err = merged.addRow(row, x.label(i), weight, x.weights != nil)
+				err = merged.addRow(row, x.code[i], weight, x.weights != nil)
 			}
 			if err != nil {
 				h.putBack(taken)
@@ -91,7 +92,7 @@ func (h *hosted) labelled(d *decoder) (x *examples, taken []waited, bad *Error) 
 		} else {
 			merged.f32 = append(merged.f32, x.f32[lo:hi]...)
 		}
-		merged.addLabel(x.label(i), weight, x.weights != nil)
+		merged.addLabel(x.code[i], weight, x.weights != nil)
 	}
 	return merged, taken, nil
 }

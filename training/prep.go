@@ -92,8 +92,9 @@ func AsTrained(o *dataset.Options, m *model.Model) {
 // alike returns options that prepare other examples as the training set was; info is the latter's.
 func alike(o dataset.Options, info dataset.Info) dataset.Options {
 	o.Rows = dataset.RowShard{}
+	o.AnyClasses = true // errors, and no more, where other labels come
 	if o.Positive = ""; info.Classes != nil {
-		o.Classes, o.AnyClasses = info.Classes, true // errors, and no more, where others come
+		o.Classes = info.Classes
 	} else {
 		o.Labels = &info.Labels
 	}

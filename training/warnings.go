@@ -83,13 +83,13 @@ func NewForeign(info dataset.Info, where string) (w Warning, ok bool) {
 	for i, name := range names {
 		list[i] = strconv.Quote(name)
 	}
-	rows := "rows have labels"
+	rows, them := "rows have labels", "them"
 	if info.Foreign == 1 {
-		rows = "row has a label"
+		rows, them = "row has a label", "it"
 	}
 	return Warning{Code: UnknownLabels, Predicting: true,
-		Text: fmt.Sprintf("%s%d %s that training never had (%s%s): what is predicted of them "+
-			"is an error", where, info.Foreign, rows, strings.Join(list, ", "), more)}, true
+		Text: fmt.Sprintf("%s%d %s that training never had (%s%s): what is predicted of %s "+
+			"is an error", where, info.Foreign, rows, strings.Join(list, ", "), more, them)}, true
 }
 
 // WarningText says what is odd about a result. name is that of the feature of eval.Unscaled, or of

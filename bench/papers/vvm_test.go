@@ -177,7 +177,7 @@ func TestVVMStreams(t *testing.T) {
 			case s.data == spambase && testing.Short():
 				t.Skip("takes 4 s")
 			case s.data == spambase:
-				o.Runs = 4
+				o.Runs = 10
 			case s.data == ionosphere:
 				o.Runs = 10
 			}

@@ -89,6 +89,8 @@ type About struct {
 	WeightCol string `json:"weight_col,omitempty"`
 	// Sources are the files that the examples were read from.
 	Sources []Source `json:"sources"`
+	// TextLabel reports whether a label is a text where it comes from, as ndjson keeps it; nil: no.
+	TextLabel func(label string) bool `json:"-"`
 }
 
 // Source is a file of which examples were made.

@@ -404,7 +404,7 @@ func (w *ndjsonWriter[T]) write(b *engine.Block[T], e *written) error {
 		if weight(b, i) != 1 {
 			return e.noPlace("weights", "vw, csv, npz or hsb")
 		}
-		w.line = jsonString(append(w.line[:0], `{"label":`...), text(b, e, i))
+		w.line = e.jsonLabel(append(w.line[:0], `{"label":`...), text(b, e, i))
 		if !e.named() {
 			w.line = append(w.line, `,"x":{`...)
 		}
@@ -439,6 +439,20 @@ func (w *ndjsonWriter[T]) write(b *engine.Block[T], e *written) error {
 }
 
 func (w *ndjsonWriter[T]) end(*written) error { return nil }
+
+// jsonLabel appends a label as JSON has it: a plain numeral as a number, if it is no text where it
+// comes from. JSON's numbers have no plus.
+func (e *written) jsonLabel(b []byte, label string) []byte {
+	_, plain := plainValue(label)
+	if !plain || e.about.TextLabel != nil && e.about.TextLabel(label) {
+		return jsonString(b, label)
+	}
+	if label[0] == '+' {
+		e.lose("the plus of labels")
+		label = label[1:]
+	}
+	return append(b, label...)
+}
 
 // jsonString appends a text as JSON has it.
 func jsonString(b []byte, text string) []byte {

@@ -24,6 +24,7 @@ type evaluateReport struct {
 	// Of two classes with scores or probabilities; of more with scores the mean of the classes',
 	// by bins of scores; null else.
 	AveragePrecision *float64 `json:"average_precision"`
+	Warnings         warnings `json:"warnings"` // in which the result may not be what it seems
 }
 
 // evaluator is one run of evaluate.
@@ -43,6 +44,7 @@ type evaluator struct {
 	all    []eval.Scored
 	exact  []exactCurve // of all classes, more than two, of which files have scores
 	m      *eval.Metrics
+	told   warnings
 	// the files have none
 	noScores bool
 }
@@ -169,6 +171,7 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 	o := data.Reading()
 	o.Workers, o.OnBad = e.machine.threads, warnBadRows(e.cmd.ErrOrStderr())
 	training.AsTrained(&o, m)
+	o.AnyClasses = true // errors, and no more, where other labels come
 	s, work, end, _, err := openFiles[T](ctx, files, in, false, o)
 	if err != nil {
 		return e.unread(ctx, err)
@@ -199,6 +202,9 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 	if err != nil {
 		return e.unread(ctx, err)
 	}
+	if x, ok := training.NewForeign(s.Info(), ""); ok {
+		e.told.tell(e.cmd.ErrOrStderr(), x.Code, x.Text, nextOf(x, false))
+	}
 	return nil
 }
 
@@ -220,13 +226,16 @@ func (e *evaluator) add(o *eval.Outcome, scores []float64) {
 	}
 	e.m.Add(o)
 	if len(e.labels) == 2 && len(e.all) <= mostScored {
+		if o.Class < 0 {
+			return
+		}
 		e.all = append(e.all, eval.Scored{Score: o.Score, Weight: o.Weight, Positive: o.Class == 1})
 	}
 }
 
 // report prints what was measured, and writes the curves.
 func (e *evaluator) report() error {
-	r := evaluateReport{Schema: schema}
+	r := evaluateReport{Schema: schema, Warnings: append(warnings{}, e.told...)}
 	d := describeMetrics(e.m, e.labels)
 	if d == nil {
 		return &fail{codeData, errors.New("no predictions"),

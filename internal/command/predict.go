@@ -503,9 +503,8 @@ func (w *writer[T]) idle() error {
 // report says what was tallied.
 func (w *writer[T]) report() {
 	p, r := w.p, w.r
-	if n := w.count.Examples + w.foreign; n > 0 {
-		errors := w.count.Errors + w.foreign
-		share := float64(errors) / float64(n)
+	if w.count.Examples > 0 {
+		errors, share := w.count.Errors, w.count.Error()
 		r.Errors, r.Error = &errors, &share
 		labels := p.m.Prep.Classes
 		if labels == nil {
@@ -550,7 +549,6 @@ type writer[T engine.Float] struct {
 	lines   []int             // where each was read, for answers
 
 	count     eval.Count
-	foreign   int64 // that were given a label, and have one that the model does not know
 	stats     eval.Probabilities
 	metrics   *eval.Metrics // of what these have, by weights; nil without a report
 	abstained int64
@@ -695,7 +693,10 @@ func (w *writer[T]) columns(list ...float64) {
 // predicted one.
 func (w *writer[T]) tallyClass(b *engine.Block[T], i int, outputs []float64, f float64,
 	proba []float64, p float64) bool {
-	class := int(b.Class[i])
+	class, known := int(b.Class[i]), w.s.Labelled(w.row)
+	if !known {
+		class = -1
+	}
 	if f-f != 0 {
 		w.r.NotFinite++
 	}
@@ -703,10 +704,14 @@ func (w *writer[T]) tallyClass(b *engine.Block[T], i int, outputs []float64, f f
 	if !sure {
 		w.abstained++
 	}
-	if w.s.Labelled(w.row) {
+	if known || w.s.Foreign(w.row) {
 		w.r.Labelled++
 		if sure {
-			w.count.Add(1, learner.ClassScore(outputs, class))
+			over := learner.LostTie
+			if known {
+				over = learner.ClassScore(outputs, class)
+			}
+			w.count.Add(1, over)
 			if w.metrics != nil {
 				o := eval.OutcomeOf(class, learner.Predicted(outputs))
 				o.Weight = float64(b.Weight(i))
@@ -720,27 +725,8 @@ func (w *writer[T]) tallyClass(b *engine.Block[T], i int, outputs []float64, f f
 			w.stats.AddClass(class, proba)
 		}
 	}
-	w.tallyForeign(b, i, learner.Predicted(outputs), sure)
 	w.row++
 	return sure
-}
-
-// tallyForeign counts the i-th example in hand if the model does not know its label; sure: it was
-// given one.
-func (w *writer[T]) tallyForeign(b *engine.Block[T], i, predicted int, sure bool) {
-	if !w.s.Foreign(w.row) {
-		return
-	}
-	w.r.Labelled++
-	if !sure {
-		return
-	}
-	w.foreign++
-	if w.metrics != nil {
-		o := eval.OutcomeOf(-1, predicted)
-		o.Weight = float64(b.Weight(i))
-		w.metrics.Add(&o)
-	}
 }
 
 // over is how far an example of score f, the i-th in hand, is above the threshold.
@@ -763,7 +749,7 @@ func (w *writer[T]) tally(b *engine.Block[T], f, over float64, i int) bool {
 	if !sure {
 		w.abstained++
 	}
-	if w.s.Labelled(w.row) {
+	if w.s.Labelled(w.row) || w.s.Foreign(w.row) {
 		w.r.Labelled++
 		if sure {
 			w.count.Add(y, over)
@@ -780,7 +766,6 @@ func (w *writer[T]) tally(b *engine.Block[T], f, over float64, i int) bool {
 			w.stats.Add(y, w.proba[i])
 		}
 	}
-	w.tallyForeign(b, i, int(eval.Outcome2(y, over).Predicted), sure)
 	w.row++
 	return sure
 }

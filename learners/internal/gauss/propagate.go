@@ -105,7 +105,7 @@ func (p *Posterior) Propagate(e *EPSettings) {
 // alarmed is how many examples after a failure another one absorbs all points.
 const alarmed = 8
 
-// retrySweeps is the limit of sweeps with less damping.
+// retrySweeps is the limit of sweeps with less damping, where the settings have a lower one.
 const retrySweeps = 300
 
 // converge runs EP with less and less damping, the second time from the sites as they were before
@@ -117,7 +117,7 @@ func (p *Posterior) converge(e *EPSettings, farthest float64) bool {
 			if p.K == 1 { // it is done after one sweep, or never
 				return false
 			}
-			sweeps = retrySweeps
+			sweeps = max(sweeps, retrySweeps)
 			p.putBack()
 		}
 		done := false
