@@ -165,8 +165,7 @@ type Options struct {
 	// pass until converged (see Result), or MaxUpdates is reached; excludes Epochs
 	UntilConverged bool
 	// of this run; looked at after each pass, so that the result does not depend on blocks; 0 is no
-	// limit, and with another one a run until converged also ends at 10^9 examples, or so many if
-	// that is more
+	// limit, and with another one a run until converged also ends by learner.Enough
 	MaxUpdates int64
 	// a fresh order for every pass, drawn from Seed and the number of the pass
 	Shuffle bool
@@ -473,13 +472,8 @@ func (r *run[T]) passes(ctx context.Context, mem *Memory[T]) error {
 func (r *run[T]) enough() bool {
 	return r.o.UntilConverged && (r.res.Converged || r.idle == mostIdle) ||
 		r.o.MaxUpdates > 0 && (r.res.Updates >= r.o.MaxUpdates ||
-			r.o.UntilConverged &&
-				r.res.Presented-r.res.Behind >= max(mostPresented, r.o.MaxUpdates))
+			r.o.UntilConverged && learner.Enough(r.res.Presented-r.res.Behind, r.o.MaxUpdates))
 }
-
-// mostPresented is how many examples a run until converged with a limit is presented, to the end of
-// the pass: of many examples of which few make updates the limit of updates takes years to reach.
-const mostPresented = 1_000_000_000
 
 // dataOf returns the fingerprint of the examples that a Pass has.
 func (r *run[T]) dataOf(mem *Memory[T]) uint64 {

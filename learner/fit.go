@@ -43,9 +43,22 @@ const (
 // shortest one's length.
 const LeastMargin = 1e-6
 
+// MostPresented is how many examples a run until converged with a limit of updates is presented: of
+// many examples of which few make updates that limit takes years to reach.
+const MostPresented = 1_000_000_000
+
+// Enough reports whether a run that may make so many updates, 0 is no limit, was presented as many
+// examples as it may be.
+func Enough(presented, maxUpdates int64) bool {
+	return maxUpdates > 0 && presented >= max(MostPresented, maxUpdates)
+}
+
 // FitOptions say how Fit goes about it. GramBytes and Refresh change no more than roundings.
 type FitOptions struct {
-	MaxUpdates int64 // of this call; 0 is no limit
+	// MaxUpdates is of this call; 0 is no limit. With another one a run that looks at the examples
+	// one by one also ends after a pass that brings it to MostPresented of them, or to so many if
+	// that is more: see Enough.
+	MaxUpdates int64
 	// Delta > 0 makes the margin soft: example k has one more coordinate of its own, y_k Delta, so
 	// that all are separable. The weights of these coordinates are part of the learner's state only
 	// where the run was cut, so it must be new, or go on there.

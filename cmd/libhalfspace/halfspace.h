@@ -104,6 +104,17 @@ int32_t halfspace_proba(halfspace_model m, const halfspace_rows *rows, double *t
 int32_t halfspace_predict(halfspace_model m, const halfspace_rows *rows, int32_t *to,
 	int64_t places);
 
+/* Of rows by the names of their columns, texts and missing values included: a JSON object each, one
+ * behind another, as {"age": 31, "job": "clerk", "city": null}. what: HALFSPACE_SCORES and
+ * HALFSPACE_PROBABILITIES, the outputs of each row, or HALFSPACE_LABELS, the number of its label, as
+ * above. It returns the number of rows; where they need more places than there are, none is
+ * written. */
+#define HALFSPACE_SCORES 0
+#define HALFSPACE_PROBABILITIES 1
+#define HALFSPACE_LABELS 2
+int64_t halfspace_ask_json(halfspace_model m, const char *rows, int32_t what, double *to,
+	int64_t places);
+
 /* What brings features to the learner's scale: (x - shift) factor, dim of each; places beyond the
  * model's features are 0 and 1. With "normalize": "unit" rows are divided by their length then. */
 int32_t halfspace_scales(halfspace_model m, double *shift, double *factor, int64_t dim);

@@ -25,6 +25,7 @@ import (
 	"log/slog"
 	"math"
 	"runtime/cgo"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,6 +66,10 @@ type asked interface {
 	ScoreRows(*halfspace.Rows, []float64) error
 	ProbaRows(*halfspace.Rows, []float64) error
 	LabelRows(*halfspace.Rows, []int32) error
+	Row() *halfspace.Row
+	Scores(*halfspace.Row, []float64) ([]float64, error)
+	Probas(*halfspace.Row, []float64) ([]float64, error)
+	Predicted([]float64) (string, float64)
 	Scales() (shift, factor []float64)
 	FeatureNames() []string
 	Outputs() int
@@ -379,6 +384,79 @@ func halfspace_predict(id C.halfspace_model, rows *C.halfspace_rows, to *C.int32
 		}
 		return m.LabelRows(r, dst)
 	}))
+}
+
+//export halfspace_ask_json
+func halfspace_ask_json(id C.halfspace_model, rows *C.char, what C.int32_t, to *C.double,
+	places C.int64_t) (n C.int64_t) {
+	if !with(id, false, func(m *model) error {
+		if rows == nil {
+			return errors.New("the rows are NULL")
+		}
+		dst, err := slice[float64](unsafe.Pointer(to), int64(places))
+		if err != nil {
+			return err
+		}
+		out, rows, err := m.askJSON(strings.NewReader(C.GoString(rows)), int32(what))
+		if err == nil && len(out) <= len(dst) {
+			copy(dst, out)
+		}
+		n = C.int64_t(rows)
+		return err
+	}) {
+		return -1
+	}
+	return n
+}
+
+// What halfspace_ask_json is asked for, as the header has it.
+const (
+	askScores = iota
+	askProbabilities
+	askLabels
+)
+
+// askJSON asks the model about rows that are JSON objects, one behind another.
+func (m *model) askJSON(in io.Reader, what int32) (out []float64, n int, err error) {
+	ask := m.Scores
+	switch what {
+	case askScores, askLabels:
+	case askProbabilities:
+		ask = m.Probas
+	default:
+		return nil, 0, fmt.Errorf("asked for %d, want 0 to %d", what, askLabels)
+	}
+	classes := m.Classes()
+	row := m.Row()
+	for d := json.NewDecoder(in); ; n++ {
+		var fields map[string]any
+		if err := d.Decode(&fields); err == io.EOF {
+			return out, n, nil
+		} else if err != nil {
+			return nil, 0, fmt.Errorf("row %d: %w", n+1, err)
+		}
+		row.Reset()
+		for name, value := range fields {
+			switch v := value.(type) {
+			case nil:
+			case float64:
+				row.Set(name, v)
+			case string:
+				row.SetText(name, v)
+			default:
+				return nil, 0, fmt.Errorf("row %d: %q is %v, want a number or a text", n+1, name,
+					v)
+			}
+		}
+		had := len(out)
+		if out, err = ask(row, out); err != nil {
+			return nil, 0, fmt.Errorf("row %d: %w", n+1, err)
+		}
+		if what == askLabels {
+			label, _ := m.Predicted(out[had:])
+			out = append(out[:had], float64(slices.Index(classes, label)))
+		}
+	}
 }
 
 //export halfspace_scales

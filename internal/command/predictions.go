@@ -61,7 +61,8 @@ type predictions struct {
 	has     map[string]bool
 	labels  format.LabelIndex // as they came
 	rows    []prediction
-	most    int // columns that a line has
+	most    int  // columns that a line has
+	guessed bool // what the columns are
 	scores  classColumns
 	probas  classColumns
 }
@@ -300,6 +301,7 @@ func (p *predictions) line(parts []cell) (bad string, at int) {
 		if standard == nil || p.named(standard) != nil {
 			return fmt.Sprintf("found %d columns, whose names are not known", len(parts)), 0
 		}
+		p.guessed = true
 	}
 	if len(parts) != p.most {
 		last := parts[min(len(parts)-1, p.most)]
@@ -481,8 +483,17 @@ func (e *evaluator) tally(p *predictions) error {
 		e.all = nil // no scores
 		e.noScores = true
 	}
+	if p.guessed && p.most == 2 && len(p.rows) >= leastOdd && e.m.Error() == 0 {
+		e.told.tell(e.cmd.ErrOrStderr(), labelsPredicted, "each label is the one that its score "+
+			"predicts, as in the lines that predict writes", "if the first column is not the "+
+			"label that came, put that before it: paste labels.txt - | halfspace evaluate -")
+	}
 	return nil
 }
+
+// labelsPredicted is the code of the warning of labels that are none that came, and leastOdd from
+// how many on they are that odd.
+const labelsPredicted, leastOdd = "labels-predicted", 20
 
 // positiveOf takes, of two labels, the columns of the positive one for score and proba.
 func (p *predictions) positiveOf(of []int32, label string) error {

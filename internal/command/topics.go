@@ -301,7 +301,10 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
                        --mem-budget): it starts at the first example, from the model's weights
   unknown-features     predict and --test: non-zeros of features beyond those of training;
                        unknown_non_zeros counts them
-  unknown-labels       predict and --test: labels that training never had, which count as errors
+  unknown-labels       predict, evaluate -i and --test: labels that training never had, which count
+                       as errors
+  labels-predicted     evaluate: each label is the one that its score predicts, as in the lines that
+                       predict writes
 
   one-class and worse-than-constant look at the test if there is one, else at the training set where
   its margin is measured, else at the predictions in the later half of what was presented.

@@ -189,6 +189,8 @@ func toConverge(job *training.Job, r *training.Result) string {
 	}
 	if most > 0 && res.Updates >= most {
 		s = append(s, "raise --max-updates")
+	} else if learner.Enough(res.Presented, most) {
+		s = append(s, "raise --max-updates above 10^9, which bounds the examples, too")
 	} else if res.Mistaken != nil {
 		s = append(s, "raise --tau, the share of the examples that a member sees")
 	} else if traits.Stream {

@@ -64,6 +64,15 @@ def check_rows(estimator, X, y=None, *, reset):
     return _csr(X), y
 
 
+def is_numeral(text):
+    """Whether a text is one that NumPy takes for a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 # As many rows cost as much as scikit-learn's checks of them.
 _few = 1024
 

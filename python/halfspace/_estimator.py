@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from . import _notes as notes
-from ._library import HalfspaceError, Model
+from ._library import HalfspaceError, Model, Named
 from ._notes import texts_of
 
 try:
@@ -16,7 +16,14 @@ try:
 except ImportError:  # numpy is all that is needed
     from ._plain import BaseEstimator, ClassifierMixin, ConvergenceWarning, NotFittedError
 
-from ._checks import check_rows, check_targets, check_weights, ready_labels, ready_rows
+from ._checks import (
+    check_rows,
+    check_targets,
+    check_weights,
+    is_numeral,
+    ready_labels,
+    ready_rows,
+)
 
 _common = {
     "max_iter": ("epochs", "int"),
@@ -367,6 +374,8 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_
 
     def _ask(self, X, ask):
+        if self._has_texts(X):
+            return ask(Named(X))
         few = ready_rows(self, X)
         if few is not None:
             try:
@@ -374,6 +383,18 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
             except HalfspaceError:  # what is wrong is found by the other way
                 pass
         return ask(check_rows(self, X, reset=False))
+
+    def _has_texts(self, X):
+        """Whether X is a frame with columns of texts that a model of the command knows."""
+        types = zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()))
+        other = [c for c, type in types if getattr(type, "kind", "O") not in "iuf"]
+        if not other:
+            return False
+        texts = tuple(f"{c}=" for c in other)
+        names = self._model.describe()["names"] or ()
+        return any(n.startswith(texts) for n in names if n) or any(
+            isinstance(v, str) and not is_numeral(v) for c in other for v in X[c]
+        )
 
     def _scores(self, X, proba):
         return self._ask(X, lambda X: self._model.score(X, proba))

@@ -53,6 +53,14 @@ _functions = {
     "score": (ctypes.c_int32, ctypes.c_uint64, _rows, ctypes.c_void_p, ctypes.c_int64),
     "proba": (ctypes.c_int32, ctypes.c_uint64, _rows, ctypes.c_void_p, ctypes.c_int64),
     "predict": (ctypes.c_int32, ctypes.c_uint64, _rows, ctypes.c_void_p, ctypes.c_int64),
+    "ask_json": (
+        ctypes.c_int64,
+        ctypes.c_uint64,
+        ctypes.c_char_p,
+        ctypes.c_int32,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+    ),
     "scales": (
         ctypes.c_int32,
         ctypes.c_uint64,
@@ -148,6 +156,24 @@ def rows(X, labels=None, weights=None):
     f32, f64 = (_at(data), None) if data.dtype == np.float32 else (None, _at(data))
     r = Rows(n, dim, _at(ptr), _at(idx), 0, f32, f64, _at(labels), _at(weights))
     return r, (X, ptr, idx, data, labels, weights)
+
+
+class Named:
+    """Rows by the names of their columns, as the library reads JSON: numbers and texts, and what is
+    missing left out."""
+
+    def __init__(self, frame):
+        records = frame.to_dict("records") if hasattr(frame, "to_dict") else frame.to_dicts()
+        self.shape = (len(records), len(frame.columns))
+        text = (json.dumps({k: _field(v) for k, v in r.items()}) for r in records)
+        self.text = "\n".join(text).encode()
+
+
+def _field(v):
+    if v is None or v != v:
+        return None
+    number = isinstance(v, (int, float, np.number)) and not isinstance(v, bool)
+    return float(v) if number else str(v)
 
 
 class Model:
@@ -255,6 +281,8 @@ class Model:
         """Scores, or probabilities: a row of outputs for each row of X."""
         lib, k = self._ready(), self.outputs()
         out = np.empty((X.shape[0], k))
+        if isinstance(X, Named):
+            return self._named(X, 1 if proba else 0, out)
         r, _keep = rows(X)
         ask = lib.proba if proba else lib.score
         self._check(ask(self._handle, r, _at(out), out.size))
@@ -262,9 +290,16 @@ class Model:
 
     def predict(self, X):
         """The number of each row's label in classes; -1 of a score that is not a number."""
+        if isinstance(X, Named):
+            return self._named(X, 2, np.empty(X.shape[0])).astype(np.int32)
         out = np.empty(X.shape[0], np.int32)
         r, _keep = rows(X)
         self._check(self._ready().predict(self._handle, r, _at(out), out.size))
+        return out
+
+    def _named(self, X, what, out):
+        ask = self._ready().ask_json
+        self._check(ask(self._handle, X.text, what, _at(out), out.size))
         return out
 
     def scales(self, dim):

@@ -304,6 +304,35 @@ def test_models_of_the_command(tmp_path, command):
     refused(model.predict, frame[["age"]], match="feature")
 
 
+def test_texts_of_the_command(tmp_path, command):
+    """A model of columns of texts says of a frame what the command says of the file."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({
+        "age": rng.integers(20, 60, 80) / 3,
+        "job": rng.choice(["clerk", "smith", "pilot"], 80),
+        "new": rng.choice([True, False], 80),
+    })
+    frame["pay"] = np.where((frame.age > 13) ^ (frame.job == "pilot"), "high", "low")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = frame.drop(columns="pay").iloc[:20].copy()
+    asked.loc[1, "age"], asked.loc[2, "job"], asked.loc[3, "job"] = np.nan, None, "astronaut"
+    asked.to_csv(tmp_path / "a.csv", index=False)
+    for flags in ([], ["--hash-bits", "12"], ["--threshold", "cost=1:3", "-a", "adf"]):
+        train = [command, "train", "-q", "--missing", "mean", "-m", "m.model", *flags, "t.csv"]
+        subprocess.run(train + ["--label-col", "pay"], cwd=tmp_path, check=True)
+        model = halfspace.load(tmp_path / "m.model")
+        predict = [command, "predict", "-q", "-i", "m.model", "a.csv"]
+        lines = subprocess.run(predict, cwd=tmp_path, check=True, capture_output=True, text=True)
+        want = [line.split("\t") for line in lines.stdout.splitlines()]
+        assert model.predict(asked).tolist() == [w[0] for w in want]
+        for data in (model, pickle.loads(pickle.dumps(model))):
+            scores = data._scores(asked, False)[:, 0]
+            assert scores.tolist() == [float(w[1]) for w in want]
+        assert "astronaut" in asked.job.values
+    refused(model.predict, asked.assign(age="old"), match="age")
+    refused(model.predict, asked.assign(other="x"), match="other")
+
+
 def test_dicts():
     model = OnlineClassifier("adf", {"noise": 0.1}, scaling="std")
     assert repr(model) == "OnlineClassifier(learner='adf', config={'noise': 0.1}, scaling='std')"

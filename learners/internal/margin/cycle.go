@@ -385,7 +385,7 @@ func (c *cycle[T]) run(ctx context.Context, keep func(*learner.FitResult)) (conv
 		if c.fresh && c.hopeless() {
 			return false, nil
 		}
-		if c.updates >= most {
+		if c.updates >= most || c.gram == nil && c.from == 0 && c.enough() {
 			c.Cut = c.snapshot()
 			return false, nil
 		}
@@ -548,6 +548,11 @@ func (c *cycle[T]) restore() {
 
 // presented returns the examples gone over so far.
 func (c *cycle[T]) presented() int64 { return c.epochs*int64(c.b.Len()) + int64(c.from) }
+
+// enough reports whether this run was presented as many examples as it may be.
+func (c *cycle[T]) enough() bool {
+	return learner.Enough(c.presented()-c.before.presented, c.o.MaxUpdates)
+}
 
 // CheckCycleCut checks the cut of a learner on a cycle.
 func CheckCycleCut(c *learner.Codec) {
@@ -799,7 +804,9 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 			if c.clean >= m {
 				return true
 			}
-			c.epochs++
+			if c.epochs++; c.enough() {
+				return false
+			}
 		}
 		if looked%4096 == 0 && (ctx.Err() != nil || c.watch.Due() || c.mark.due(c.presented())) {
 			return false

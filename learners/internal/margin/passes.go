@@ -181,15 +181,13 @@ func (p *Passes) Run(ctx context.Context, o *learner.FitOptions, r *learner.FitR
 			if none {
 				g.active = nil
 			}
-			continue
-		}
-		if g.passed(none) {
+		} else if g.passed(none) {
 			return nil
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || learner.Enough(g.looked, o.MaxUpdates) {
 			g.updated = nil
 			g.stop(0, true)
-			return context.Cause(ctx)
+			return context.Cause(ctx) // nil where it is enough
 		}
 	}
 }
