@@ -58,13 +58,12 @@ const DriftLook = 32
 // detectors are all there are, by name.
 var detectors = map[string]func() DriftDetector{
 	"adwin":        func() DriftDetector { return NewADWIN(DefaultADWINDelta) },
-	DriftBlind:     func() DriftDetector { return new(Blind) },
 	"ddm":          func() DriftDetector { return NewDDM() },
 	"page-hinkley": func() DriftDetector { return NewPageHinkley(DefaultPHDelta, DefaultPHLambda) },
 }
 
 // DriftDetectors returns the names that NewDriftDetector takes.
-func DriftDetectors() []string { return []string{"adwin", "ddm", "page-hinkley", DriftBlind} }
+func DriftDetectors() []string { return []string{"adwin", "ddm", "page-hinkley"} }
 
 // NewDriftDetector returns the detector of that name with its defaults. The error wraps ErrOptions.
 func NewDriftDetector(name string) (DriftDetector, error) {
@@ -90,7 +89,6 @@ func (r *run[T]) watch(b *engine.Block[T], rounds []learner.Round) error {
 		return nil
 	}
 	before := r.res.Presented - int64(len(rounds))
-	kept := 0 // of the block, examples that r.lately has
 	for i, round := range rounds {
 		y := 1.0 // of classes a Round's score is of the example's own
 		if b.Class == nil {
@@ -112,17 +110,9 @@ func (r *run[T]) watch(b *engine.Block[T], rounds []learner.Round) error {
 		if r.o.OnDrift != nil {
 			err = r.o.OnDrift(d)
 		}
-		if err == nil && r.o.Replace > 0 {
-			r.lately.add(b.Slice(kept, i+1), r.o.Recent)
-			kept = i + 1
-			err = r.replace()
-		}
 		if err != nil {
 			return fmt.Errorf("at the drift after %d examples: %w", d.Example, err)
 		}
-	}
-	if r.o.Replace > 0 {
-		r.lately.add(b.Slice(kept, b.Len()), r.o.Recent)
 	}
 	return nil
 }

@@ -382,7 +382,6 @@ func ExampleDriftDetector() {
 	// adwin 2048
 	// ddm 2080
 	// page-hinkley 2112
-	// blind 32
 }
 
 // A smaller delta asks for more evidence: the change after 2000 examples is found later, and more
@@ -415,20 +414,6 @@ func ExampleDDM() {
 	// Output:
 	// warning after 2176 examples
 	// drift after 2336 examples
-}
-
-// Blind doesn't look at losses: what is to be done at a drift is done after every 32.
-func ExampleBlind() {
-	d := new(eval.Blind)
-	n := 0
-	for range 1000 {
-		if d.Add(0) == eval.DriftFound {
-			n++
-		}
-	}
-	fmt.Println(n)
-	// Output:
-	// 31
 }
 
 // A larger lambda waits for more errors above the mean, and so takes longer.

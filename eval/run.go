@@ -221,10 +221,6 @@ type Options struct {
 	// called where it finds drift, before the next example is learned; an error ends the run.
 	Drift   DriftDetector
 	OnDrift func(Drift) error
-	// Replace is how many members are replaced where Drift finds drift, behind OnDrift, by the last
-	// Recent examples: see learner.Replacer, which the learner must have (ErrOptions). These are
-	// kept as they come. 0 replaces none
-	Replace, Recent int
 
 	Progress Progress // nil shows nothing
 
@@ -384,10 +380,6 @@ func (o *Options) check(inMemory, gathers bool) error {
 		return fmt.Errorf("eval: %w", ErrOnePass)
 	case o.Shuffle && !gathers:
 		return fmt.Errorf("eval: shuffling needs a gather function: %w", ErrOptions)
-	}
-	if o.Replace < 0 || o.Recent < 0 || o.Replace > 0 && o.Recent == 0 {
-		return fmt.Errorf("eval: %d members to be replaced, by %d examples: %w", o.Replace,
-			o.Recent, ErrOptions)
 	}
 	if o.IDs != nil {
 		if err := o.checkIDs(inMemory); err != nil {
@@ -581,7 +573,6 @@ type run[T engine.Float] struct {
 
 	losses  int64 // given to Options.Drift
 	stretch Count // since the last drift
-	lately  recentExamples[T]
 }
 
 // pass takes src to its end.

@@ -174,10 +174,6 @@ func (r *run[T]) goOn(s *Standing, mem *Memory[T]) error {
 			return err
 		}
 	}
-	if r.o.Replace > 0 && r.lately.n == 0 && r.count.Examples > 0 {
-		return fmt.Errorf("eval: the examples by which members are replaced are missing: %w",
-			ErrTallies)
-	}
 	if waiting, apart := r.waiting(); waiting != s.Waiting || apart != s.Apart {
 		return fmt.Errorf("eval: %d examples wait for their labels, not %d: %w", waiting, s.Waiting,
 			ErrTallies)

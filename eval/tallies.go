@@ -145,9 +145,6 @@ func (r *run[T]) parts() (list []part) {
 	if r.o.Drift != nil {
 		add("drift", r.packDrift)
 	}
-	if r.o.Replace > 0 {
-		add("examples by which members are replaced", r.packRecent)
-	}
 	if r.waits != nil {
 		add("examples whose labels come later", r.packQueue)
 	}

@@ -96,7 +96,6 @@ func tallyCases() map[string]struct {
 		"adwin":        {"pa", &turns, eval.Options{Drift: eval.NewADWIN(0)}},
 		"ddm":          {"pa", &turns, eval.Options{Drift: eval.NewDDM(), Window: 50}},
 		"page-hinkley": {"pa", &turns, eval.Options{Drift: eval.NewPageHinkley(0, 10)}},
-		"replaced":     {"obpm", &turns, eval.Options{Drift: eval.NewDDM(), Replace: 9, Recent: 99}},
 		"delayed":      {"obpm", all, eval.Options{Delay: 31, Proba: true}},
 		"delayed classes": {"ovr", &classes, eval.Options{Delay: 31,
 			Calibrate: eval.Temperature}},
@@ -230,9 +229,6 @@ func TestTalliesRefused(t *testing.T) {
 		try("more", append(append([]byte{}, good...), 0x80), true)
 		ends := partEnds(good)
 		step := len(good)/23 + 1
-		if c.o.Replace > 0 { // examples, one as the other
-			step = len(good)/3 + 1
-		}
 		for n := 2; n < len(good); n += step {
 			if !slices.Contains(ends, n) {
 				try(fmt.Sprint("cut at ", n), good[:n], true)

@@ -458,24 +458,6 @@ func ExampleForgetter() {
 	// <nil>
 }
 
-// The ten members that are wrong most often on the last 64 examples become copies of the ten that
-// are so least often.
-func ExampleReplacer() {
-	l, b := taught("obpm"), generated()
-	recent := []engine.Block[float64]{b.Slice(236, 300)}
-	var r learner.Replacer[float64] = learner.ReplacerOf(l)
-	fmt.Println(r.Replace(10, recent))
-	weights, _ := learner.MembersOf(l, 1e6)
-	different := map[float64]bool{}
-	for _, w := range weights {
-		different[w[0]] = true
-	}
-	fmt.Println(len(weights), "members,", len(different), "different")
-	// Output:
-	// <nil>
-	// 100 members, 90 different
-}
-
 // Learners of different examples are averaged, each with its share.
 func ExampleMixer() {
 	of := make([]learner.Learner[float32], 2)

@@ -64,8 +64,6 @@ type Traits struct {
 
 	// Forgets: ForgetterOf has what forgets a share of what was learned.
 	Forgets bool
-	// Replaces is how many members ReplacerOf can replace; 0 is none.
-	Replaces int
 
 	Biased bool // BiasOf is a part of f that no feature has
 	// Origin: a hyperplane through the origin, of a margin learner whose papers take the weight of

@@ -327,7 +327,7 @@ func (c *OBPMConfig) Traits() learner.Traits {
 		apart := form == nil
 		c.shardTraits(&t, form)
 		if c.Linear() && !apart && form.Additive && form.Bytes == 0 {
-			t.Replaces, t.Mixes = c.Members, c.Combine != CombineVote && c.Part == nil
+			t.Mixes = c.Combine != CombineVote && c.Part == nil
 		}
 		if c.Linear() && apart && b.Keeps > 0 { // members of their own, which keep
 			t.Keeps, t.Kept, t.KeptWidth = learner.Any, b.Kept, b.KeptWidth

@@ -189,7 +189,7 @@ func (c *OVRConfig) Traits() learner.Traits {
 func traitsOver(b learner.Traits, classes int, threads string) learner.Traits {
 	t := b
 	t.Classes, t.ClassCount = true, classes
-	t.Members, t.HardMargin, t.Threads, t.Replaces = nil, nil, threads, 0
+	t.Members, t.HardMargin, t.Threads = nil, nil, threads
 	t.Posterior, t.Dual, t.Biased, t.Origin = false, false, false, false
 	t.Mixes = false
 	// Where a base can't be cut, there are still places between columns.

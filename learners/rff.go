@@ -112,7 +112,7 @@ func (c *RFFConfig) Traits() learner.Traits {
 		false, false
 	t.Cut = false
 	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
-	t.Members, t.Replaces, t.Mixes = nil, 0, false
+	t.Members, t.Mixes = nil, false
 	t.OverClasses = c.overClasses
 	lifted(&t, func(base learner.Config) learner.Config {
 		r := *c

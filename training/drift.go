@@ -10,22 +10,18 @@ import (
 
 // Values of Options.OnDrift.
 const (
-	DriftReport  = "report"
-	DriftReset   = "reset"
-	DriftForget  = "forget"
-	DriftReplace = "replace"
+	DriftReport = "report"
+	DriftReset  = "reset"
+	DriftForget = "forget"
 )
 
 // DriftPolicies returns the values of Options.OnDrift.
 func DriftPolicies() []string {
-	return []string{DriftReport, DriftReset, DriftForget, DriftReplace}
+	return []string{DriftReport, DriftReset, DriftForget}
 }
 
-// Defaults of Options.DriftKeep and DriftRecent: docs/drift.md has the measurements.
-const (
-	DefaultDriftKeep   = 0.03
-	DefaultDriftRecent = 64
-)
+// DefaultDriftKeep is what Options.DriftKeep of 0 stands for: docs/drift.md has the measurements.
+const DefaultDriftKeep = 0.03
 
 // validDrift looks at Drift and OnDrift.
 func (o *Options) validDrift() error {
@@ -38,9 +34,6 @@ func (o *Options) validDrift() error {
 	case o.OnDrift != "" && !slices.Contains(DriftPolicies(), o.OnDrift):
 		return badOption("", "{on_drift} %q: want %s", o.OnDrift,
 			strings.Join(DriftPolicies(), ", "))
-	case o.Drift == eval.DriftBlind && !o.changesOnDrift():
-		return badOption("As {on_drift} "+DriftForget+".", "{drift} %s finds nothing to report: "+
-			"it is for an {on_drift} that is done again and again", eval.DriftBlind)
 	case o.changesOnDrift() && o.UntilConverged:
 		return badOption("Leave one of them out.",
 			"{on_drift} %s and {until_converged} exclude each other", o.OnDrift)
@@ -48,14 +41,6 @@ func (o *Options) validDrift() error {
 		return badOption("", "{drift_keep} %v: not a share, 0 to 1", o.DriftKeep)
 	case o.DriftKeep != 0 && o.OnDrift != DriftForget:
 		return badOption("", "{drift_keep} is for {on_drift} %s", DriftForget)
-	case (o.DriftMembers != 0 || o.DriftRecent != 0) && o.OnDrift != DriftReplace:
-		return badOption("", "{drift_members} and {drift_recent} are for {on_drift} %s",
-			DriftReplace)
-	case o.DriftMembers < 0:
-		return badOption("", "{drift_members} %d: not a number of members", o.DriftMembers)
-	case o.DriftRecent < 0 || o.DriftRecent > MaxWindow:
-		return badOption("", "{drift_recent} %d: not a number from 0 to %d", o.DriftRecent,
-			MaxWindow)
 	}
 	return nil
 }
@@ -65,20 +50,11 @@ func (o *Options) changesOnDrift() bool { return o.OnDrift != "" && o.OnDrift !=
 
 // suitsDrift refuses what a learner of that name can't do where drift is found.
 func (o *Options) suitsDrift(name string, t learner.Traits) error {
-	switch {
-	case o.OnDrift == DriftForget && !t.Forgets:
+	if o.OnDrift == DriftForget && !t.Forgets {
 		return badOption("Take {on_drift} reset, or a learner that can: "+
 			those(func(t learner.Traits) bool { return t.Forgets })+".",
 			"{on_drift} %s: what %s has learned is more than weights that can be scaled, or than "+
 				"a covariance", DriftForget, name)
-	case o.OnDrift == DriftReplace && t.Replaces == 0:
-		return badOption("Take {on_drift} reset, or a learner that can: "+
-			those(func(t learner.Traits) bool { return t.Replaces > 0 })+".",
-			"{on_drift} %s: %s has no members of weights alone, of two classes", DriftReplace,
-			name)
-	case o.DriftMembers > t.Replaces/2:
-		return badOption("", "{drift_members} %d: want at most half of the %d that %s has",
-			o.DriftMembers, t.Replaces, name)
 	}
 	return nil
 }
@@ -93,24 +69,13 @@ func (r *run[T]) watchDrift(o *eval.Options) (err error) {
 	if o.Drift, err = eval.NewDriftDetector(j.o.Drift); err != nil {
 		return err
 	}
-	if j.o.OnDrift == DriftReplace {
-		if o.Replace = j.o.DriftMembers; o.Replace == 0 {
-			o.Replace = max(1, j.traits.Replaces/10)
-		}
-		if o.Recent = j.o.DriftRecent; o.Recent == 0 {
-			o.Recent = DefaultDriftRecent
-		}
-	}
 	o.OnDrift = func(d eval.Drift) error {
 		j.observer.Drifted(d)
 		if !j.o.changesOnDrift() {
 			return nil
 		}
 		o.Drift.Reset() // what the learner of before got wrong says nothing of this one
-		switch j.o.OnDrift {
-		case DriftReplace:
-			return nil // eval does it, which has the examples
-		case DriftForget:
+		if j.o.OnDrift == DriftForget {
 			keep := j.o.DriftKeep
 			if keep == 0 {
 				keep = DefaultDriftKeep

@@ -72,9 +72,6 @@ func TestDriftRun(t *testing.T) {
 			files[i] = changing(t, how, 6000, every, uint64(i))
 		}
 		for _, drift := range eval.DriftDetectors() {
-			if drift == eval.DriftBlind {
-				continue
-			}
 			missed, early, delay := 0, 0, 0
 			var plain, reset int64
 			for _, file := range files {
@@ -187,9 +184,6 @@ func TestDriftPolicies(t *testing.T) {
 		{"report", training.Options{}},
 		{"reset", training.Options{OnDrift: training.DriftReset}},
 		{"forget", training.Options{OnDrift: training.DriftForget}},
-		{"replace", training.Options{OnDrift: training.DriftReplace}},
-		{"replace half", training.Options{OnDrift: training.DriftReplace, DriftMembers: 10}},
-		{"blind", training.Options{OnDrift: training.DriftReplace, Drift: eval.DriftBlind}},
 	}
 	if streams > 4 { // how the defaults were found
 		for _, keep := range []float64{0.01, 0.1, 0.3} {
@@ -209,14 +203,9 @@ func TestDriftPolicies(t *testing.T) {
 				for _, p := range policies {
 					o := p.o
 					o.Learner, o.Settings, o.Files = name, c, []string{file}
-					if o.Drift == "" {
-						o.Drift = "adwin"
-					}
+					o.Drift = "adwin"
 					r, err := training.Run(context.Background(), o, training.Env{})
-					if errors.Is(err, training.ErrOption) && name != "obpm" &&
-						o.OnDrift == training.DriftReplace {
-						continue
-					} else if err != nil {
+					if err != nil {
 						t.Fatal(err)
 					}
 					errs[name+", "+p.name] = append(errs[name+", "+p.name],

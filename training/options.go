@@ -135,21 +135,13 @@ type Options struct {
 	Drift string `json:"drift,omitempty" toml:"drift,omitempty"`
 	// OnDrift is what to do where drift is found: DriftReport says so, and the others change the
 	// learner, too, and have the detector begin anew. DriftReset makes it a new one; DriftForget
-	// has it forget but for DriftKeep (learner.Forgetter); DriftReplace makes the DriftMembers
-	// members of an ensemble that get most of the last DriftRecent examples wrong copies of those
-	// that get the fewest wrong (learner.Replacer). Which learners can, Traits.Forgets and
-	// Traits.Replaces say; others are refused. "" stands for DriftReport. It goes with Drift.
-	// Default ""; one of DriftPolicies.
+	// has it forget but for DriftKeep (learner.Forgetter): which learners can, Traits.Forgets says;
+	// others are refused. "" stands for DriftReport. It goes with Drift. Default ""; one of
+	// DriftPolicies.
 	OnDrift string `json:"on_drift,omitempty" toml:"on_drift,omitempty"`
 	// DriftKeep is the share of what was learned that DriftForget keeps; 0 stands for
 	// DefaultDriftKeep. Default 0; 0 to 1.
 	DriftKeep float64 `json:"drift_keep,omitempty" toml:"drift_keep,omitempty"`
-	// DriftMembers is how many members DriftReplace replaces; 0 stands for a tenth. Default 0; 0
-	// to half of them.
-	DriftMembers int `json:"drift_members,omitempty" toml:"drift_members,omitempty"`
-	// DriftRecent is how many of the last examples DriftReplace judges members by; they are
-	// kept. 0 stands for DefaultDriftRecent. Default 0; 0 to MaxWindow.
-	DriftRecent int `json:"drift_recent,omitempty" toml:"drift_recent,omitempty"`
 
 	// Rho above 0 is the value, in units of the features, of a feature that is appended to each
 	// example. Its weight is the bias of learners of hyperplanes through the origin. It excludes a

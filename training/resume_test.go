@@ -146,8 +146,6 @@ func TestResume(t *testing.T) {
 		"drift": {Learner: "pa", Drift: "page-hinkley"},
 		"drift, reset": {Learner: "pa", Settings: map[string]any{"C": 0.001}, Drift: "ddm",
 			OnDrift: training.DriftReset},
-		"drift, replace": {Learner: "obpm", Settings: map[string]any{"members": 20},
-			Drift: "ddm", OnDrift: training.DriftReplace, DriftRecent: 90},
 		"delayed": {Learner: "pa", Delay: 37, Calibrate: "platt", Data: training.Data{Scale: "std"}},
 		"delayed more than there are": {Learner: "obpm", Delay: 200, Proba: true,
 			ClassWeight: "balanced"},

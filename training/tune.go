@@ -233,7 +233,7 @@ func rivalsOf(settings []Options, env Env, here int, mixed bool) ([]*Job, error)
 		o.AUC, o.Window, o.Fading, o.Curve = false, 0, 0, 0
 		o.Drift, o.OnDrift, o.Delay = "", "", 0
 		o.IDCol, o.WaitMax, o.WaitBytes = "", 0, 0
-		o.DriftKeep, o.DriftMembers, o.DriftRecent = 0, 0, 0
+		o.DriftKeep = 0
 		o.Threshold = ""
 		e := Env{Machine: each, few: few, Pool: env.Pool}
 		if i == 0 {

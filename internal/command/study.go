@@ -21,7 +21,7 @@ import (
 // oneRun are the flags of train that are about one run and its model, which no study has.
 var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba", "margin-report",
 	"margin-svm", "latency", "mem-budget", "any-format", "model", "drift", "on-drift",
-	"drift-keep", "drift-members", "drift-recent", "resume",
+	"drift-keep", "resume",
 	"metrics", "window", "fading", "delay", "id-col", "wait-max", "wait-bytes", "calibrate",
 	"html", "threshold", "shard", "shard-by", "trace", "rows", "replay"}
 

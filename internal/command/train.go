@@ -128,15 +128,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"they rise", append([]string{"none"}, eval.DriftDetectors()...)...)
 	choose(fs, &t.onDrift, "on-drift", "with --drift: say where it was found, or also have the "+
 		"learner begin anew there, forget but for --drift-keep"+
-		who(func(t learner.Traits) bool { return t.Forgets })+", or replace --drift-members"+
-		who(func(t learner.Traits) bool { return t.Replaces > 0 }), training.DriftPolicies()...)
+		who(func(t learner.Traits) bool { return t.Forgets }), training.DriftPolicies()...)
 	fs.Float64Var(&o.DriftKeep, "drift-keep", training.DefaultDriftKeep, "with --on-drift forget: "+
 		"the share of weights, or of the precision of posteriors, that is kept")
-	fs.IntVar(&o.DriftMembers, "drift-members", 0, "with --on-drift replace: how many members, "+
-		"those with the most errors, by copies of those with "+
-		"the fewest; 0 is a tenth")
-	fs.IntVar(&o.DriftRecent, "drift-recent", training.DefaultDriftRecent, "with --on-drift "+
-		"replace: how many of the last examples members are judged by")
 	fs.StringArrayVar(&o.Test, "test", nil, "count the errors on this `FILE` afterwards, prepared "+
 		"as the training set; may be given again")
 	fs.BoolVar(&o.Proba, "proba", false, "report log-loss, Brier score and calibration error of "+
@@ -516,9 +510,6 @@ func (t *trainer) watchDrift(fs *pflag.FlagSet) {
 	if !fs.Changed("drift-keep") {
 		t.o.DriftKeep = 0
 	}
-	if !fs.Changed("drift-recent") {
-		t.o.DriftRecent = 0
-	}
 }
 
 // waits fills in what the flags say of labels that come later.
@@ -546,9 +537,6 @@ func (t *trainer) zeros(fs *pflag.FlagSet) error {
 	case fs.Changed("drift-keep") && t.o.DriftKeep == 0:
 		return usage("To forget all: --on-drift reset.", "%s 0: nothing would be left",
 			given(fs, "drift-keep"))
-	case fs.Changed("drift-recent") && t.o.DriftRecent == 0:
-		return usage("It is a number of examples, as 64.", "%s 0: no examples",
-			given(fs, "drift-recent"))
 	case fs.Changed("wait-max") && t.o.WaitMax == 0, fs.Changed("wait-bytes") && t.waitBytes == 0:
 		return usage("A row that can't wait is never learned.", "%s or %s 0: no room",
 			given(fs, "wait-max"), given(fs, "wait-bytes"))

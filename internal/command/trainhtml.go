@@ -141,8 +141,7 @@ func rocLine(name string, c *eval.Curve) papers.Line {
 	return l
 }
 
-// driftMarks are where drift was found, and what was done then. The blind detector finds it each 32
-// examples, whatever they are: no place for a mark.
+// driftMarks are where drift was found, and what was done then.
 func driftMarks(o *training.Options, drifts []eval.Drift) papers.Line {
 	l := papers.Line{Name: "drift found", Form: papers.Marks}
 	switch o.OnDrift {
@@ -150,11 +149,6 @@ func driftMarks(o *training.Options, drifts []eval.Drift) papers.Line {
 		l.Name = "drift found, begun anew"
 	case training.DriftForget:
 		l.Name = "drift found, forgotten"
-	case training.DriftReplace:
-		l.Name = "drift found, members replaced"
-	}
-	if o.Drift == eval.DriftBlind {
-		return l
 	}
 	for _, d := range drifts {
 		l.X = append(l.X, float64(d.Example))

@@ -98,12 +98,11 @@ func (w *watcher) Saved(s training.Saved) { w.t.saved = &s }
 
 // Drifted is training.Observer's.
 func (w *watcher) Drifted(d eval.Drift) {
-	if w.t.output.quiet || w.t.o.Drift == eval.DriftBlind { // which is each 32 examples
+	if w.t.output.quiet {
 		return
 	}
 	what := map[string]string{training.DriftReset: "; the learner begins anew",
-		training.DriftForget:  "; the learner forgets",
-		training.DriftReplace: "; members are replaced"}[w.t.o.OnDrift]
+		training.DriftForget: "; the learner forgets"}[w.t.o.OnDrift]
 	fmt.Fprintf(w.t.cmd.ErrOrStderr(), "drift after %d examples: errors have risen (%.2f %% since "+
 		"the last drift or the beginning)%s\n", d.Example, 100*d.Error, what)
 }
