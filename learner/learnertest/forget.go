@@ -9,8 +9,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// forgets: l, which has learned b, forgets where its Traits say so, and then is a state as any other,
-// that can be saved and gone on from; else it can't.
+// forgets: l, which has learned b, forgets where its Traits say so, and then is a state as any
+// other, that can be saved and gone on from; else it can't.
 func (s *suite[T]) forgets(t *testing.T, l learner.Learner[T], b *engine.Block[T]) {
 	t.Helper()
 	k := s.config.Traits()
