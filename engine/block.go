@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -118,16 +117,6 @@ func (b *Block[T]) RowLines(i int) []T {
 	return b.X[lo:][:padded[T](b.Dim)]
 }
 
-// ListLines makes l the lines of RowLines(i) that are not zeros, where the block knows that: if
-// [ByteRows] made it. Else l says nothing.
-func (b *Block[T]) ListLines(l *vecmath.Lines, i int) {
-	if b.from == nil {
-		l.Forget()
-		return
-	}
-	l.List(b.from.lines[b.number(i)], padded[T](b.Dim)*int(unsafe.Sizeof(T(0))))
-}
-
 // RowApart is RowLines for a core other than the one that made the block: where that was made by
 // [ByteRows], the example is widened once more, into dst, of Stride elements at least. Else each
 // core would take the rows from the other's cache, and to write there again takes that core longer
@@ -142,18 +131,6 @@ func (b *Block[T]) RowApart(dst []T, i int) []T {
 
 // Apart reports whether RowApart needs memory for a row.
 func (b *Block[T]) Apart() bool { return b.from != nil }
-
-// FetchAhead has the bytes brought near, where there are any, of which example i of the block that
-// follows this one will be widened, if that has as many examples: they come from memory in the time
-// that an example is learned, and not while the next block waits for them.
-func (b *Block[T]) FetchAhead(i int) {
-	if b.from == nil || b.at != nil {
-		return
-	}
-	if r, k := b.from, b.first+b.Len()+i; k < r.Len() {
-		vecmath.Prefetch(r.rows[k*r.stride:][:r.stride])
-	}
-}
 
 // number is the number of example i in b.from.
 func (b *Block[T]) number(i int) int {

@@ -17,7 +17,7 @@ import (
 //
 // A feature 0 of any value, which is what a bias is, may stand before the others.
 //
-// Memory: Dim bytes an example, padded to 16, eight more, and four numbers of T. Append and Divide
+// Memory: Dim bytes an example, padded to 16, and four numbers of T. Append and Divide
 // need the rows for themselves; all else is safe for concurrent use.
 type ByteRows[T Float] struct {
 	y      []T     // labels, -1 or +1
@@ -28,7 +28,6 @@ type ByteRows[T Float] struct {
 	biased bool // feature 0 is in bias
 	bias   []T
 	rows   []uint8
-	lines  []uint64    // of each row those of its floats that are not zeros, see vecmath.Lines
 	hi, lo []T         // one over what a row is divided by, and the rest of that
 	whole  map[int][]T // the few rows whose bits that would miss
 	buf    []T         // one row
@@ -40,7 +39,7 @@ func NewByteRows[T Float](dim int, biased bool, n int) *ByteRows[T] {
 	stride := (dim + vecmath.ByteUnit - 1) / vecmath.ByteUnit * vecmath.ByteUnit
 	r := &ByteRows[T]{dim: dim, stride: stride, biased: biased, buf: Aligned[T](stride)}
 	r.y, r.rows = make([]T, 0, n), make([]uint8, 0, n*stride)
-	r.hi, r.lo, r.lines = make([]T, 0, n), make([]T, 0, n), make([]uint64, 0, n)
+	r.hi, r.lo = make([]T, 0, n), make([]T, 0, n)
 	if biased {
 		r.bias = make([]T, 0, n)
 	}
@@ -56,8 +55,7 @@ func (r *ByteRows[T]) Dim() int { return r.dim }
 // Bytes returns the memory that the examples take, in bytes.
 func (r *ByteRows[T]) Bytes() int64 {
 	floats := cap(r.y) + cap(r.weight) + cap(r.hi) + cap(r.lo) + cap(r.bias) + len(r.whole)*r.dim
-	return int64(cap(r.rows)) + 8*int64(cap(r.lines)) + 4*int64(cap(r.class)) +
-		int64(floats)*int64(unsafe.Sizeof(T(0)))
+	return int64(cap(r.rows)) + 4*int64(cap(r.class)) + int64(floats)*int64(unsafe.Sizeof(T(0)))
 }
 
 // wholeShare is the share of the rows that may be kept as floats, one in so many. Of rows divided
@@ -92,10 +90,6 @@ func (r *ByteRows[T]) Append(x []T, y T, div float64) bool {
 	}
 	hi, lo := inverse[T](div)
 	r.widen(r.buf, row, hi, lo, x)
-	lines := linesOf[T](row)
-	if r.biased {
-		lines |= 1 << vecmath.LineBit(0)
-	}
 	if !sameBits(r.buf[:r.dim], x) {
 		if len(r.whole) >= 16+len(r.y)/wholeShare || !nearBytes(values, div) {
 			return false
@@ -104,29 +98,13 @@ func (r *ByteRows[T]) Append(x []T, y T, div float64) bool {
 			r.whole = map[int][]T{}
 		}
 		r.whole[len(r.y)] = slices.Clone(x)
-		lines = math.MaxUint64 // there may be small values where there are no bytes
 	}
 	if r.biased {
 		r.bias = append(r.bias, x[0])
 	}
 	r.rows, r.y = r.rows[:len(r.rows)+r.stride], append(r.y, y)
-	r.hi, r.lo, r.lines = append(r.hi, hi), append(r.lo, lo), append(r.lines, lines)
+	r.hi, r.lo = append(r.hi, hi), append(r.lo, lo)
 	return true
-}
-
-// linesOf returns the bits of the lines, of the first ones if there are more than can be told, that
-// a row of bytes has behind it is widened, and that are not zeros.
-func linesOf[T Float](row []uint8) (lines uint64) {
-	each := 64 / int(unsafe.Sizeof(T(0))) // a byte a number
-	for l := 0; l < min(len(row)/each, vecmath.MaxLines); l++ {
-		for _, v := range row[l*each:][:each] {
-			if v != 0 {
-				lines |= 1 << vecmath.LineBit(l)
-				break
-			}
-		}
-	}
-	return lines
 }
 
 // nearBytes reports whether values are bytes divided by div, up to roundings.
@@ -143,7 +121,6 @@ func nearBytes[T Float](values []T, div float64) bool {
 // Truncate leaves the first n examples.
 func (r *ByteRows[T]) Truncate(n int) {
 	r.y, r.rows, r.hi, r.lo = r.y[:n], r.rows[:n*r.stride], r.hi[:n], r.lo[:n]
-	r.lines = r.lines[:n]
 	if r.biased {
 		r.bias = r.bias[:n]
 	}

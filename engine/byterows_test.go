@@ -3,9 +3,6 @@ package engine
 import (
 	"math"
 	"testing"
-	"unsafe"
-
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // byteExamples are floats of bytes divided by their length, as readers divide them.
@@ -60,7 +57,6 @@ func testByteRows[T Float](t *testing.T) {
 						!sameBits(v.RowApart(room, 0), b.RowLines(k)) {
 						t.Fatalf("row %d of %d features: %v, want %v", i, dim, b.Row(k), x[i])
 					}
-					checkLines(t, r.lines[i], b.RowLines(k))
 					for _, v := range b.X[k*b.Stride+dim : (k+1)*b.Stride] {
 						if v != 0 {
 							t.Fatalf("padding of row %d is %v", i, v)
@@ -171,38 +167,6 @@ func TestByteRowsDivide(t *testing.T) {
 					t.Fatalf("%v by %v: %v, want %v", v, s, b.Row(i)[j], want)
 				}
 			}
-		}
-	}
-}
-
-// TestFetchAhead: nothing is asked of blocks that have no bytes, nor of a last block.
-func TestFetchAhead(t *testing.T) {
-	r := NewByteRows[float32](40, false, 6)
-	x := make([]float32, 40)
-	for range 6 {
-		if !r.Append(x, 1, 0) {
-			t.Fatal("no bytes")
-		}
-	}
-	var b Block[float32]
-	for _, lo := range []int{0, 2, 4} {
-		r.Block(&b, lo, lo+2)
-		b.FetchAhead(0)
-		b.FetchAhead(1)
-	}
-	r.Gather(&b, []int32{5, 0})
-	b.FetchAhead(1)
-	(&Block[float32]{Dim: 1, Stride: 1, X: x[:1], Y: x[:1]}).FetchAhead(0)
-}
-
-// checkLines fails where a line is said to be zeros and is not, or a bit is set for none.
-func checkLines[T Float](t *testing.T, lines uint64, row []T) {
-	t.Helper()
-	each := 64 / int(unsafe.Sizeof(T(0)))
-	for l := range vecmath.MaxLines {
-		set := lines>>vecmath.LineBit(l)&1 != 0
-		if lo := l * each; lo < len(row) && !set && anyBits(row[lo:lo+each]) {
-			t.Fatalf("line %d is not zeros: %v", l, row[lo:lo+each])
 		}
 	}
 }

@@ -44,10 +44,9 @@ func (d *DenseMembers[T]) Grow(dim int) {
 func (d *DenseMembers[T]) Row(m int) []T { return d.w[m*d.stride:][:d.dim:d.dim] }
 
 // Scores sets dst[k] to the scores of an example x of at most as many features as there are by the
-// listed members; padding of both, of zeros, may be part of x. Lines of zeros, of which l may say
-// where they are, are left out.
-func (d *DenseMembers[T]) Scores(dst []T, members []int32, x []T, l *vecmath.Lines) {
-	vecmath.RowsDotLines(dst, d.w, d.stride, members, x, l)
+// listed members; padding of both, of zeros, may be part of x.
+func (d *DenseMembers[T]) Scores(dst []T, members []int32, x []T) {
+	vecmath.RowsDotAt(dst, d.w, d.stride, members, x)
 }
 
 // Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit

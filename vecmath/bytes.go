@@ -62,13 +62,6 @@ func WidenBytes[T Float](dst []T, src []uint8, hi, lo T) {
 	widenBytes(data(dst), data(src), len(src), hi, lo)
 }
 
-// Prefetch has src brought near, into L2, while the caller does something else. It changes nothing.
-func Prefetch(src []uint8) {
-	if len(src) > 0 {
-		prefetch(data(src), len(src))
-	}
-}
-
 // XorCount sets dst[r] = table[number of bits in which row r differs from x]; row r is
 // rows[r*stride:][:len(x)]. The table has an entry for each count from 0 to 64*len(x).
 func XorCount[T Float](dst []T, rows []uint64, stride int, x []uint64, table []T) {

@@ -321,7 +321,6 @@ func TestPanics(t *testing.T) {
 		{panicShort, func() { DotMixed(make([]float64, 31), f) }},
 		{panicShort, func() { AxpyMixed(make([]float64, 33), 1, f) }},
 		{panicShort, func() { DotAxpyMixed(make([]float64, 33), 1, f) }},
-		{panicShort, func() { DotMixedLines(make([]float64, 31), f, new(Lines)) }},
 		{panicStride, func() { RowsDot(f[:2], f, 17, f[:16]) }},
 		{panicStride, func() { RowsDot(f[:2], f, -1, f[:16]) }},
 		{panicStride, func() { RowsDot(f[:3], f, math.MaxInt, f[:16]) }},

@@ -112,6 +112,27 @@ func RowsDotAt[T Float](dst, rows []T, stride int, at []int32, x []T) {
 	rowsDotAt(data(dst), data(rows), stride, data(at), len(at), data(x), len(x))
 }
 
+// checkRowsAt panics unless the listed rows, as long as x, are there.
+func checkRowsAt[T Float](dst, rows []T, stride int, at []int32, x []T) {
+	room := len(rows) - len(x)
+	if len(at) > 0 && (room < 0 || stride < 0) {
+		panic(panicStride)
+	}
+	for _, r := range at {
+		if hi, lo := bits.Mul64(uint64(uint32(r)), uint64(stride)); r < 0 || hi != 0 ||
+			lo > uint64(room) {
+			panic(panicStride)
+		}
+	}
+	if race {
+		for _, r := range at {
+			raceRead(rows[int(r)*stride:][:len(x)])
+		}
+		raceRead(x)
+		raceWrite(dst)
+	}
+}
+
 // rowsDotAtByRow is RowsDotAt by a dot a row.
 func rowsDotAtByRow[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n int) {
 	from := unsafe.Pointer(rows)

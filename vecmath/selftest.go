@@ -95,16 +95,6 @@ func kernelTable[T Float]() []kernel[T] {
 		{"addRowsAt", makeRowsAt[T], func(o *operands[T]) {
 			AddRowsAt(o.x, 0.75, o.y, o.n, o.z, o.idx)
 		}},
-		{"rowsDotLines", makeRowsLines[T], func(o *operands[T]) {
-			var l Lines
-			l.List(o.words[0], len(o.x)*int(unsafe.Sizeof(T(0))))
-			RowsDotLines(o.z, o.y, o.n, o.idx, o.x, &l)
-		}},
-		{"dotMixedLines", makeRowsLines[T], func(o *operands[T]) {
-			var l Lines
-			l.List(o.words[0], len(o.x)*int(unsafe.Sizeof(T(0))))
-			o.dsum = DotMixedLines(o.d, o.x, &l)
-		}},
 		{"maxIndex", makeIndices[T], func(o *operands[T]) {
 			o.lanes[0] = int32(maxIndex(data(o.idx),
 				len(o.idx)))
@@ -157,7 +147,6 @@ func kernelTable[T Float]() []kernel[T] {
 		kernel[T]{"widenBytes", makeWiden[T], func(o *operands[T]) {
 			WidenBytes(o.y, o.bytes, o.a, o.t)
 		}},
-		kernel[T]{"prefetch", makeWiden[T], func(o *operands[T]) { Prefetch(o.bytes) }},
 		kernel[T]{"exp", makeExp[T], func(o *operands[T]) { Exp(o.y, o.x) }},
 		kernel[T]{"exp dst=x", makeExp[T], func(o *operands[T]) { Exp(o.x, o.x) }},
 		kernel[T]{"symRankOneMul", makeSym[T], func(o *operands[T]) {
@@ -332,28 +321,6 @@ func makeRowsAt[T Float](g *generator[T], n int) *operands[T] {
 	rows := n % 11 // kernels take up to 4 at once, then 2
 	o := &operands[T]{x: g.floats(n), n: n + n%3, z: g.floats(rows)}
 	o.y = g.floats(max(0, (rows-1)*o.n+n))
-	g.indices(o, rows)
-	return o
-}
-
-// makeRowsLines: some lines of x are zeros, and most of their bits are not set.
-func makeRowsLines[T Float](g *generator[T], n int) *operands[T] {
-	rows, each := n%11, 64/int(unsafe.Sizeof(T(0)))
-	o := &operands[T]{x: g.floats(n%67*each + n%37/36), z: g.floats(rows)}
-	o.n = len(o.x) + n%3
-	for l := 0; l*each < len(o.x); l++ {
-		line := o.x[l*each : min((l+1)*each, len(o.x))]
-		if g.rng.IntN(2) == 0 {
-			clear(line)
-		}
-		if l < MaxLines && (!isZeros(line) || g.rng.IntN(9) == 0) {
-			o.words[0] |= 1 << LineBit(l)
-		}
-	}
-	o.y = g.floats(max(0, (rows-1)*o.n+len(o.x)))
-	if g.doubles(o, len(o.x)); !is32[T]() {
-		o.d = as64(g.floats(len(o.x)))
-	}
 	g.indices(o, rows)
 	return o
 }

@@ -264,29 +264,6 @@ TEXT ·rowsDotAtAVX512F32(SB), NOSPLIT, $0-56
 	VZEROUPPER
 	RET
 
-// func rowsDotListedAVX512F32(dst, rows *float32, stride int, at *int32, nat int, x *float32, lines *int32, n int)
-TEXT ·rowsDotListedAVX512F32(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), DI
-	MOVQ stride+16(FP), R8
-	SHLQ $SHIFT, R8
-	MOVQ at+24(FP), R12
-	MOVQ nat+32(FP), BX
-	MOVQ x+40(FP), DX
-	MOVQ lines+48(FP), R13
-#define LOADSTEPS(r) \
-	MOVQ n+56(FP), r; \
-	SHLQ $2, r; \
-	NEGQ r
-#define FROM(r) \
-	ADDQ rows+8(FP), r
-#define TWO VMOVSD X0, (DI)
-#include "rowsdotlisted_avx512.h"
-#undef LOADSTEPS
-#undef FROM
-#undef TWO
-	VZEROUPPER
-	RET
-
 // func lanesScoreAVX512F32(dst, w *float32, width int, rows *int32, val *float32, n int)
 TEXT ·lanesScoreAVX512F32(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -548,29 +525,6 @@ TEXT ·rowsDotAtAVX512F64(SB), NOSPLIT, $0-56
 	VZEROUPPER
 	RET
 
-// func rowsDotListedAVX512F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, lines *int32, n int)
-TEXT ·rowsDotListedAVX512F64(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), DI
-	MOVQ stride+16(FP), R8
-	SHLQ $SHIFT, R8
-	MOVQ at+24(FP), R12
-	MOVQ nat+32(FP), BX
-	MOVQ x+40(FP), DX
-	MOVQ lines+48(FP), R13
-#define LOADSTEPS(r) \
-	MOVQ n+56(FP), r; \
-	SHLQ $2, r; \
-	NEGQ r
-#define FROM(r) \
-	ADDQ rows+8(FP), r
-#define TWO VMOVUPD X0, (DI)
-#include "rowsdotlisted_avx512.h"
-#undef LOADSTEPS
-#undef FROM
-#undef TWO
-	VZEROUPPER
-	RET
-
 // func lanesScoreAVX512F64(dst, w *float64, width int, rows *int32, val *float64, n int)
 TEXT ·lanesScoreAVX512F64(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -676,86 +630,6 @@ TEXT ·dotMixedAVX512(SB), NOSPLIT, $0-32
 	VMOVSD X0, ret+24(FP)
 	VZEROUPPER
 	RET
-
-// func dotMixedListedAVX512(a *float64, x *float32, lines uint64, zeros int) float64
-//
-// The even lines of x, which go to the partial sums Z0 and Z1, and the odd ones, to Z2 and Z3, are
-// two lists on the stack, of where a line begins, with lines of zeros up to the length of the
-// longer one.
-//
-// SI a, DI x, R8 the lines' bits, Z20 where the first 16 lines of a list begin, Z21 a line of zeros,
-// R9 and R10 lines of each list, CX -4 times the steps left, R11 behind the even list's steps.
-#define LIST(to, n) \
-	KMOVW       AX, K1; \
-	VMOVDQA64   Z21, Z22; \
-	VPCOMPRESSD Z20, K1, Z22; \
-	VMOVDQU32   Z22, to(SP); \
-	VMOVDQU32   Z21, (to+64)(SP); \
-	MOVWLZX     AX, BX; \
-	POPCNTL     BX, BX; \
-	POPCNTL     AX, n; \
-	SHRL        $16, AX; \
-	KMOVW       AX, K1; \
-	VPADDD      Z23, Z20, Z24; \
-	VMOVDQA64   Z21, Z22; \
-	VPCOMPRESSD Z24, K1, Z22; \
-	VMOVDQU32   Z22, to(SP)(BX*4)
-TEXT ·dotMixedListedAVX512(SB), NOSPLIT, $256-40
-	MOVQ         a+0(FP), SI
-	MOVQ         x+8(FP), DI
-	MOVQ         lines+16(FP), R8
-	VPBROADCASTD zeros+24(FP), Z21
-	VMOVDQU32    lineStarts<>(SB), Z20 // of every fourth line
-	VPSRLD       $1, Z20, Z20
-	MOVL         $2048, AX
-	VPBROADCASTD AX, Z23
-	MOVL         $0x55555555, R12
-	MOVL         $0xaaaaaaaa, R13
-	PDEPL        R12, R8, AX
-	SHRQ         $16, R8
-	PDEPL        R12, R8, R11
-	SHRQ         $16, R8
-	PDEPL        R13, R8, BX
-	SHRQ         $16, R8
-	PDEPL        R13, R8, R13
-	ORL          BX, AX
-	LIST(0, R9)
-	MOVL         $64, AX
-	VPBROADCASTD AX, Z24
-	VPADDD       Z24, Z20, Z20
-	MOVL         R11, AX
-	ORL          R13, AX
-	LIST(128, R10)
-	ZERO4
-	CMPL         R9, R10
-	CMOVLLT      R10, R9
-	TESTL        R9, R9
-	JEQ          sum
-	LEAQ         (SP)(R9*4), R11
-	MOVL         R9, CX
-	SHLQ         $2, CX
-	NEGQ         CX
-
-loop:
-	MOVL      (R11)(CX*1), AX
-	MOVL      128(R11)(CX*1), BX
-	VCVTPS2PD 0(DI)(AX*1), Z4
-	VCVTPS2PD 32(DI)(AX*1), Z5
-	VCVTPS2PD 0(DI)(BX*1), Z6
-	VCVTPS2PD 32(DI)(BX*1), Z7
-	FMA       0(SI)(AX*2), Z4, Z0
-	FMA       64(SI)(AX*2), Z5, Z1
-	FMA       0(SI)(BX*2), Z6, Z2
-	FMA       64(SI)(BX*2), Z7, Z3
-	ADDQ      $4, CX
-	JLT       loop
-
-sum:
-	HALVE
-	VMOVSD X0, ret+32(FP)
-	VZEROUPPER
-	RET
-#undef LIST
 
 // func rowsDotMixedAVX512(dst *float64, rows *float32, nrows, stride int, x *float64, n int)
 TEXT ·rowsDotMixedAVX512(SB), NOSPLIT, $0-48
@@ -1079,52 +953,3 @@ sum:
 	VZEROUPPER
 	RET
 
-DATA lineStarts<>+0(SB)/4, $0
-DATA lineStarts<>+4(SB)/4, $256
-DATA lineStarts<>+8(SB)/4, $512
-DATA lineStarts<>+12(SB)/4, $768
-DATA lineStarts<>+16(SB)/4, $1024
-DATA lineStarts<>+20(SB)/4, $1280
-DATA lineStarts<>+24(SB)/4, $1536
-DATA lineStarts<>+28(SB)/4, $1792
-DATA lineStarts<>+32(SB)/4, $2048
-DATA lineStarts<>+36(SB)/4, $2304
-DATA lineStarts<>+40(SB)/4, $2560
-DATA lineStarts<>+44(SB)/4, $2816
-DATA lineStarts<>+48(SB)/4, $3072
-DATA lineStarts<>+52(SB)/4, $3328
-DATA lineStarts<>+56(SB)/4, $3584
-DATA lineStarts<>+60(SB)/4, $3840
-GLOBL lineStarts<>(SB), RODATA|NOPTR, $64
-
-// One section of listLines: CX its lines and those of the sections behind it, DI the list, Z0 a line of zeros, Z1 where the section's
-// lines begin, Z3 64 in each element, DX the longest section.
-#define SECTION(q) \
-	MOVWLZX     CX, AX; \
-	SHRQ        $16, CX; \
-	KMOVW       AX, K1; \
-	VMOVDQA64   Z0, Z2; \
-	VPCOMPRESSD Z1, K1, Z2; \
-	VMOVDQU32   Z2, (64*q)(DI); \
-	VPADDD      Z3, Z1, Z1; \
-	POPCNTL     AX, AX; \
-	CMPQ        AX, DX; \
-	CMOVQGT     AX, DX
-
-// func listLinesAVX512(at *int32, bits uint64, zeros int) int
-TEXT ·listLinesAVX512(SB), NOSPLIT, $0-32
-	MOVQ         at+0(FP), DI
-	MOVQ         bits+8(FP), CX
-	VPBROADCASTD zeros+16(FP), Z0
-	VMOVDQU32    lineStarts<>(SB), Z1
-	MOVL         $64, AX
-	VPBROADCASTD AX, Z3
-	XORL         DX, DX
-	SECTION(0)
-	SECTION(1)
-	SECTION(2)
-	SECTION(3)
-	MOVQ         DX, ret+24(FP)
-	VZEROUPPER
-	RET
-#undef SECTION

@@ -418,20 +418,6 @@ loop:
 	VZEROUPPER
 	RET
 
-// func prefetchAVX2(src *uint8, n int)
-// SI the line, DI the last byte. A prefetch never faults.
-TEXT ·prefetchAVX2(SB), NOSPLIT, $0-16
-	MOVQ src+0(FP), SI
-	MOVQ n+8(FP), DI
-	LEAQ -1(SI)(DI*1), DI
-	ANDQ $-64, SI
-line:
-	PREFETCHT1 (SI)
-	ADDQ $64, SI
-	CMPQ SI, DI
-	JLS  line
-	RET
-
 // The counts, with POPCNT. Rows of one and of two words, the usual ones, have loops of their own.
 //
 // DI dst SI row R8 rows left R9 stride in bytes DX x CX n BX table R10, R11 words of x AX count

@@ -133,18 +133,3 @@ loop:
 	SUBS   $16, R2, R2
 	BNE    loop
 	RET
-
-// func prefetchNEON(src *uint8, n int)
-// R0 the line, R1 the last byte. A prefetch never faults.
-TEXT ·prefetchNEON(SB), NOSPLIT, $0-16
-	MOVD src+0(FP), R0
-	MOVD n+8(FP), R1
-	ADD  R0, R1, R1
-	SUB  $1, R1, R1
-	AND  $~63, R0, R0
-line:
-	PRFM (R0), PLDL2KEEP
-	ADD  $64, R0, R0
-	CMP  R1, R0
-	BLS  line
-	RET

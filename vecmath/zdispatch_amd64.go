@@ -144,35 +144,6 @@ func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n in
 	rowsDotAtByRow(dst, rows, stride, at, nat, x, n)
 }
 
-func listLines(at *int32, bits uint64, zeros int) int {
-	switch active {
-	case AVX512:
-		return listLinesAVX512(at, bits, zeros)
-	}
-	return listLinesPlain(at, bits, zeros)
-}
-
-func rowsDotListed[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, lines *int32, n int) {
-	switch active {
-	case AVX512:
-		if is32[T]() {
-			rowsDotListedAVX512F32(f32(dst), f32(rows), stride, at, nat, f32(x), lines, n)
-		} else {
-			rowsDotListedAVX512F64(f64(dst), f64(rows), stride, at, nat, f64(x), lines, n)
-		}
-		return
-	}
-	rowsDotListedPlain(dst, rows, stride, at, nat, x, lines, n)
-}
-
-func dotMixedListed(a *float64, x *float32, lines uint64, zeros int) float64 {
-	switch active {
-	case AVX512:
-		return dotMixedListedAVX512(a, x, lines, zeros)
-	}
-	return dotMixedListedPlain(a, x, lines)
-}
-
 //go:nosplit
 func maxIndex(idx *int32, n int) uint32 {
 	switch active {
@@ -513,14 +484,6 @@ func widenBytes[T Float](dst *T, src *uint8, n int, hi, lo T) {
 		return
 	}
 	widenBytesGeneric(unsafe.Slice(dst, n), unsafe.Slice(src, n), hi, lo)
-}
-
-func prefetch(src *uint8, n int) {
-	if active == Generic {
-		_, _ = src, n
-	} else {
-		prefetchAVX2(src, n)
-	}
 }
 
 func xorCount[T Float](dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T) {

@@ -101,18 +101,6 @@ func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n in
 	rowsDotAtByRow(dst, rows, stride, at, nat, x, n)
 }
 
-func listLines(at *int32, bits uint64, zeros int) int {
-	return listLinesPlain(at, bits, zeros)
-}
-
-func rowsDotListed[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, lines *int32, n int) {
-	rowsDotListedPlain(dst, rows, stride, at, nat, x, lines, n)
-}
-
-func dotMixedListed(a *float64, x *float32, lines uint64, zeros int) float64 {
-	return dotMixedListedPlain(a, x, lines)
-}
-
 //go:nosplit
 func maxIndex(idx *int32, n int) uint32 {
 	switch active {
@@ -342,15 +330,6 @@ func widenBytes[T Float](dst *T, src *uint8, n int, hi, lo T) {
 		return
 	}
 	widenBytesGeneric(unsafe.Slice(dst, n), unsafe.Slice(src, n), hi, lo)
-}
-
-func prefetch(src *uint8, n int) {
-	switch active {
-	case NEON:
-		prefetchNEON(src, n)
-		return
-	}
-	_, _ = src, n
 }
 
 func xorCount[T Float](dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T) {

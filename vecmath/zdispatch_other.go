@@ -40,18 +40,6 @@ func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n in
 	rowsDotAtByRow(dst, rows, stride, at, nat, x, n)
 }
 
-func listLines(at *int32, bits uint64, zeros int) int {
-	return listLinesPlain(at, bits, zeros)
-}
-
-func rowsDotListed[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, lines *int32, n int) {
-	rowsDotListedPlain(dst, rows, stride, at, nat, x, lines, n)
-}
-
-func dotMixedListed(a *float64, x *float32, lines uint64, zeros int) float64 {
-	return dotMixedListedPlain(a, x, lines)
-}
-
 func maxIndex(idx *int32, n int) uint32 {
 	return maxIndexGeneric(unsafe.Slice(idx, n))
 }
@@ -163,10 +151,6 @@ func addRowsAt[T Float](y *T, n int, rows *T, stride int, x *T, list *int32, nli
 
 func widenBytes[T Float](dst *T, src *uint8, n int, hi, lo T) {
 	widenBytesGeneric(unsafe.Slice(dst, n), unsafe.Slice(src, n), hi, lo)
-}
-
-func prefetch(src *uint8, n int) {
-	_, _ = src, n
 }
 
 func xorCount[T Float](dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T) {

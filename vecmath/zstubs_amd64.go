@@ -91,20 +91,6 @@ func rowsDotAtAVX2F32(dst, rows *float32, stride int, at *int32, nat int, x *flo
 //go:noescape
 func rowsDotAtAVX2F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, n int)
 
-// listLines wants room for MaxLines lines.
-//
-//go:noescape
-func listLinesAVX512(at *int32, bits uint64, zeros int) int
-
-//go:noescape
-func rowsDotListedAVX512F32(dst, rows *float32, stride int, at *int32, nat int, x *float32, lines *int32, n int)
-
-//go:noescape
-func rowsDotListedAVX512F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, lines *int32, n int)
-
-//go:noescape
-func dotMixedListedAVX512(a *float64, x *float32, lines uint64, zeros int) float64
-
 //go:noescape
 func maxIndexAVX512(idx *int32, n int) uint32
 
@@ -311,11 +297,6 @@ func widenBytesAVX2F32(dst *float32, src *uint8, n int, hi, lo float32)
 
 //go:noescape
 func widenBytesAVX2F64(dst *float64, src *uint8, n int, hi, lo float64)
-
-// prefetch wants n of at least 1.
-//
-//go:noescape
-func prefetchAVX2(src *uint8, n int)
 
 // xorCount wants nrows of at least 1. It uses POPCNT, which every CPU with AVX2 has;
 // AVX-512's own population count is not part of the AVX-512 asked for here.

@@ -138,11 +138,6 @@ func widenBytesNEONF32(dst *float32, src *uint8, n int, hi, lo float32)
 //go:noescape
 func widenBytesNEONF64(dst *float64, src *uint8, n int, hi, lo float64)
 
-// prefetch wants n of at least 1.
-//
-//go:noescape
-func prefetchNEON(src *uint8, n int)
-
 //go:noescape
 func expNEONF32(dst, x *float32, n int)
 

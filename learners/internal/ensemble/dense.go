@@ -128,10 +128,6 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 		if apart {
 			x = r.B.RowApart(w.Row, e)
 		}
-		if p == 0 || apart {
-			r.B.FetchAhead(e)
-		}
-		r.B.ListLines(&w.lines, e)
 		seen := r.mask[e*o.words:][:o.words]
 		n, updates := 0, 0
 		for g := from / 64; 64*g < to; g++ {
@@ -152,21 +148,21 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 				}
 			}
 			if n += there; n > 64 { // no room for another word
-				updates += r.stepListed(x, &w.lines, r.B.Y[e], r.weight(e), list[:n])
+				updates += r.stepListed(x, r.B.Y[e], r.weight(e), list[:n])
 				n = 0
 			}
 		}
-		updates += r.stepListed(x, &w.lines, r.B.Y[e], r.weight(e), list[:n])
+		updates += r.stepListed(x, r.B.Y[e], r.weight(e), list[:n])
 		counts[e] = int32(updates)
 		if r.adds == addsBeside { // while x is near, and rows of weights are awaited
-			r.scores[e], r.coefs[e] = o.replayDense(x, &w.lines, r.B.Y[e], r.weight(e), updates)
+			r.scores[e], r.coefs[e] = o.replayDense(x, r.B.Y[e], r.weight(e), updates)
 		}
 	}
 }
 
 // stepListed scores example x, of label y and weight w, by the listed members and steps them. It
-// returns how many update. l may say which lines of x are zeros.
-func (r *MemberRun[T]) stepListed(x []T, l *vecmath.Lines, y, w T, list []int32) (updates int) {
+// returns how many update.
+func (r *MemberRun[T]) stepListed(x []T, y, w T, list []int32) (updates int) {
 	o := r.Owner
 	var room [2 * 64]T
 	scores := room[:len(list)]
@@ -174,7 +170,7 @@ func (r *MemberRun[T]) stepListed(x []T, l *vecmath.Lines, y, w T, list []int32)
 	if y < 0 {
 		c = -c
 	}
-	o.dense.Scores(scores, list, x, l)
+	o.dense.Scores(scores, list, x)
 	for k, s := range scores {
 		if T(y*s) <= o.margin {
 			row := o.dense.Row(int(list[k]))[:r.B.Dim] // what else it has is 0 in every example

@@ -16,7 +16,7 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 	// Lines 8 and 13 of Algorithm 2, N w~' = S: additive members change by c_j x, S by (sum c_j) x.
 	a = float64(o.UnitOf(o.LearnRun.weight(e)) * coef)
 	if o.LearnRun.B.Dense() {
-		return o.addDense(o.LearnRun.B.Row(e), &o.LearnRun.unlisted, a), a, updates
+		return o.addDense(o.LearnRun.B.Row(e), a), a, updates
 	}
 	idx, val := o.LearnRun.B.Sparse(e)
 	if a != 0 { // both in one pass over the non-zeros: the product is of S before
@@ -28,18 +28,18 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 }
 
 // addDense returns S.x and then adds a times x to S, which may reach further, where x has no
-// features. Padding, of zeros, may be part of x, and l may say which lines of it are zeros.
-func (o *Ensemble[T]) addDense(x []T, l *vecmath.Lines, a float64) (f float64) {
+// features. Padding, of zeros, may be part of x.
+func (o *Ensemble[T]) addDense(x []T, a float64) (f float64) {
 	if a != 0 {
 		return vecmath.DotAxpyMixed(o.sum[:min(len(x), o.Room)], a, x)
 	}
-	return vecmath.DotMixedLines(o.sum[:len(x)], x, l)
+	return vecmath.DotMixed(o.sum[:len(x)], x) + 0 // no -0
 }
 
 // replayDense is Replay of example x, of label y and weight w, by which so many members updated.
-func (o *Ensemble[T]) replayDense(x []T, l *vecmath.Lines, y, w T, updates int) (f, a float64) {
+func (o *Ensemble[T]) replayDense(x []T, y, w T, updates int) (f, a float64) {
 	a = float64(float64(o.UnitOf(w)*float64(updates))*float64(y)) + 0 // no -0 where none updates
-	return o.addDense(x, l, a), a
+	return o.addDense(x, a), a
 }
 
 // ReplayRun does what Replay does for examples lo to hi-1 of the run, if they are sparse and counts

@@ -46,7 +46,6 @@ type MemberRun[T learner.Float] struct {
 	partials       []Partial       // [part][example]
 	work           []LaneWork[T]   // one a part
 	words          []float64       // room for what a trace is given of an example
-	unlisted       vecmath.Lines   // says nothing
 }
 
 // Aggregate says what is summed over the members' scores of an example.
@@ -82,15 +81,14 @@ const tileWords = engine.WideTile / 64
 // LaneWork is the scratch of one part. Slices of T are one element a lane, with the padding of a
 // row of lanes.
 type LaneWork[T learner.Float] struct {
-	S       []T           // scores
-	Coef    []T           // multiples of the example that members add
-	Compact []T           // scores, then coefficients, of the members in List
-	Mask    []uint64      // members that see the example, then those of them that update
-	votes   []uint64      // members on the side that is counted
-	List    []int32       // lanes of the members that see the example, ascending
-	Row     []T           // a dense example of the part's own, see engine.Block.RowApart
-	lines   vecmath.Lines // of a dense example
-	_       [64]byte      // a cache line between parts, which run on different cores
+	S       []T      // scores
+	Coef    []T      // multiples of the example that members add
+	Compact []T      // scores, then coefficients, of the members in List
+	Mask    []uint64 // members that see the example, then those of them that update
+	votes   []uint64 // members on the side that is counted
+	List    []int32  // lanes of the members that see the example, ascending
+	Row     []T      // a dense example of the part's own, see engine.Block.RowApart
+	_       [64]byte // a cache line between parts, which run on different cores
 }
 
 // room makes scratch for the parts of the form that the members are in: for lanes as many as there

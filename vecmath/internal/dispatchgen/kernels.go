@@ -78,25 +78,6 @@ var kernels = []kernel{
 		forms:  "AVX512 AVX2 NEON",
 	},
 	{
-		name:   "listLines",
-		params: "at *int32, bits uint64, zeros int", result: "int",
-		plain: "return listLinesPlain(at, bits, zeros)",
-		forms: "AVX512",
-		stubs: "wants room for MaxLines lines.",
-	},
-	{
-		name:   "rowsDotListed",
-		params: "dst, rows *T, stride int, at *int32, nat int, x *T, lines *int32, n int",
-		plain:  "rowsDotListedPlain(dst, rows, stride, at, nat, x, lines, n)",
-		forms:  "AVX512",
-	},
-	{
-		name:   "dotMixedListed",
-		params: "a *float64, x *float32, lines uint64, zeros int", result: "float64",
-		plain: "return dotMixedListedPlain(a, x, lines)",
-		forms: "AVX512",
-	},
-	{
 		name: "maxIndex", params: "idx *int32, n int", result: "uint32", generic: "idx[n]",
 		forms: "AVX512 AVX2 NEON", nosplit: both,
 	},
@@ -283,11 +264,6 @@ var kernels = []kernel{
 		generic: "dst[n], src[n], hi, lo",
 		forms:   "AVX512 AVX2 NEON", nosplit: both,
 		stubs: "wants n to be a multiple of 16, and at least that.",
-	},
-	{
-		name: "prefetch", params: "src *uint8, n int", plain: "_, _ = src, n",
-		forms: "amd64=AVX2 NEON",
-		stubs: "wants n of at least 1.",
 	},
 	{
 		name:    "xorCount",
