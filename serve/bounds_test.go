@@ -36,6 +36,8 @@ func TestFit(t *testing.T) {
 		{classes, mediaSVM, "a 1:1\nb 1:3e19 2:1\n", "row 2 is too long"},
 		{newModel(t, halfspace.Options{Learner: "romma"}), mediaJSON,
 			`{"label":1,"0":1,"weight":2}`, "no weights"},
+		{trained(t, halfspace.Options{Learner: "romma"}, `{"y":"no","age":3}`+"\n"+
+			`{"y":"yes","b":5}`), mediaJSON, `{"y":"no","new":1,"weight":2}`, "no weights"},
 	} {
 		log := filepath.Join(t.TempDir(), "log")
 		s := start(t, Options{MaxClasses: 6, MaxMemory: 64 << 20, Models: []Model{{Name: "a",

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfspace-ml/halfspace"
@@ -69,6 +70,13 @@ func replaced(t *testing.T, pa, arow []byte, logs bool, put func(path string) er
 	ask(Learn, `{"label":1,"0":1}`, 200)
 	ask(Save, "", 200)
 	ask(Learn, `{"label":1,"0":1}`, 200)
+	ask(Predict, `{"id":"q","0":1}`, 200)
+	h := s.models["a"]
+	d := h.decoder(h.shape) // of a request that is learned after the model is another
+	if bad := d.read(mediaJSON, []byte(`{"label":1,"0":1}`), 1); bad != nil {
+		t.Fatal(bad)
+	}
+	d.task.d, d.task.x = d, &d.x
 	if err := put(at("m")); err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +100,13 @@ func replaced(t *testing.T, pa, arow []byte, logs bool, put func(path string) er
 	if st := s.Stats()[0]; st.Learner != "arow" || st.Examples != 20 || st.Saved != 20 {
 		t.Errorf("%+v", st)
 	}
+	if bad := h.enqueue(&d.task); bad != nil {
+		t.Fatal(bad)
+	}
+	if <-d.task.done; d.task.bad == nil || !strings.Contains(d.task.bad.Error(), "replaced") {
+		t.Errorf("a row of the model before: %v", d.task.bad)
+	}
+	ask(Learn, `{"id":"q","label":1}`, 422) // it waited for the model before
 	ask(Predict, `{"x":1,"y":2}`, 200)
 	ask(Learn, `{"x":1,"y":2,"label":1}`, 200)
 	if err := s.Reload(); err != nil { // nothing is new
@@ -201,9 +216,22 @@ func TestInUse(t *testing.T) {
 			start(t, o)
 		}
 	}
+	data, err := os.ReadFile(path)
+	twin := filepath.Join(dir, "twin")
+	if err == nil {
+		err = os.WriteFile(twin, data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Options{Models: []Model{{Name: "a", Path: twin, Log: log}}}); !errors.Is(err,
+		ErrInUse) {
+		t.Errorf("the log of another server, for a copy of its model: %v", err)
+	}
 }
 
-// TestNotSaved: a server that can't save is not ready until it can.
+// TestNotSaved: a server that can't save is not ready until it can, and says why, once as long as
+// it is the same; it tries again each second, though it saves at no time of its own.
 func TestNotSaved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dir")
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -217,24 +245,42 @@ func TestNotSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
-	do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
-	if err := os.RemoveAll(dir); err != nil {
-		t.Skip(err)
-	}
-	if status, body := do(s, Save, "", ""); status != 500 || !strings.Contains(body, "not_saved") {
-		t.Errorf("%d %s", status, body)
-	}
-	if s.Ready() == nil || s.Stats()[0].SaveError == "" {
-		t.Error("ready")
-	}
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if status, body := do(s, Save, "", ""); status != 200 || s.Ready() != nil ||
-		s.Stats()[0].SaveError != "" {
-		t.Errorf("%d %s, ready: %v", status, body, s.Ready())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var said bytes.Buffer
+		s := start(t, Options{Models: []Model{{Name: "a", Path: path}},
+			Logger: slog.New(slog.NewTextHandler(&said, nil))})
+		do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Skip(err)
+		}
+		fails := func(want int) {
+			t.Helper()
+			if status, body := do(s, Save, "", ""); status != 500 || !strings.Contains(body,
+				"not_saved") {
+				t.Errorf("%d %s", status, body)
+			}
+			if s.Ready() == nil || s.Stats()[0].SaveError == "" {
+				t.Error("ready")
+			}
+			if n := strings.Count(said.String(), "not saved"); n != want {
+				t.Errorf("said %d times, want %d:\n%s", n, want, said.String())
+			}
+		}
+		fails(1)
+		fails(1)
+		if err := os.WriteFile(dir, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		fails(2)
+		if err := errors.Join(os.Remove(dir), os.Mkdir(dir, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1100 * time.Millisecond)
+		synctest.Wait()
+		if s.Ready() != nil || s.Stats()[0].SaveError != "" || s.Stats()[0].Saved != 21 {
+			t.Errorf("a second later: %v, %+v", s.Ready(), s.Stats()[0])
+		}
+	})
 }
 
 // TestSynced: with SyncAlways a request is answered when the log is on the disk, and a model's file

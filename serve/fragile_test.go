@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +17,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// fragile is a perceptron that panics when it learns a value of 13, and whose state is no number
-// once it has learned one of 1e-30.
+// fragile is a perceptron that panics when it learns a value of 13, has diverged at one of 14, and
+// fails at one of 15; its state is no number once it has learned one of 1e-30, or of 17.
 type fragile[T learner.Float] struct {
 	learner.Learner[T]
 	spoilt bool
@@ -53,27 +53,47 @@ func newFragile[T learner.Float](of func(learner.Entry) func(learner.Config, lea
 func init() { learner.Register("fragile", (*fragileConfig)(nil)) }
 
 func (l *fragile[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if slices.Contains(b.Val, 13) {
-		panic("thirteen")
+	for i := range b.Len() { // rows of other blocks are in b.Val, too
+		_, val := b.Example(i)
+		for _, v := range val {
+			switch v {
+			case 13:
+				panic("thirteen")
+			case 14:
+				return learner.ErrDiverged
+			case 15:
+				return errors.New("fifteen")
+			case 1e-30, 17:
+				l.spoilt = true
+			}
+		}
 	}
-	l.spoilt = l.spoilt || slices.Contains(b.Val, T(1e-30))
 	return l.Learner.Learn(b, rounds)
 }
 
 func (l *fragile[T]) State() learner.State {
 	s := l.Learner.State()
 	if l.spoilt {
-		s.Scalars["spoilt"] = math.NaN()
+		s.Scalars = map[string]float64{"spoilt": math.NaN()}
 	}
 	return s
 }
 
-// TestSpoilt: a request that panics, or leaves weights that are no numbers, ends the learning of
-// its model and of no other, and is answered with 503; all that was answered before can be learned
-// again. So it is where the process was killed over it.
+// TestSpoilt: a request that panics, leaves weights that are no numbers, or fails when the model has
+// diverged or has learned a part of it, ends the learning of its model and of no other, and is
+// answered with 503; all that was answered before can be learned again. So it is where the process
+// was killed over it.
 func TestSpoilt(t *testing.T) {
-	for name, bad := range map[string]string{"panic": `{"label":1,"0":13}`,
-		"not finite": `{"label":1,"0":1e-30}`} {
+	for _, c := range []struct {
+		name   string
+		before int // rows of the request that can be learned
+		value  float32
+		why    string
+	}{{"panic", 0, 13, "thirteen"}, {"not finite", 0, 1e-30, "not finite numbers"},
+		{"diverged", 0, 14, "diverged"}, {"in part", 2000, 15, "fifteen"}} {
+		name := c.name
+		bad := "[" + strings.Repeat(`{"label":1,"0":1},`, c.before) +
+			fmt.Sprintf(`{"label":1,"0":%g}]`, c.value)
 		dir := t.TempDir()
 		path, log := newModel(t, halfspace.Options{Learner: "fragile"}), filepath.Join(dir, "log")
 		other := Model{Name: "b", Path: newModel(t, halfspace.Options{Learner: "pa"})}
@@ -96,8 +116,8 @@ func TestSpoilt(t *testing.T) {
 		if err != nil || !bytes.Equal(before, after) {
 			t.Errorf("%s: the log has what was not answered (%v)", name, err)
 		}
-		if st := s.Stats(); st[0].Fault == "" || st[0].Learned != 2 || st[1].Fault != "" ||
-			s.Ready() == nil {
+		if st := s.Stats(); !strings.Contains(st[0].Fault, c.why) || st[0].Learned != 2 ||
+			st[1].Fault != "" || s.Ready() == nil {
 			t.Errorf("%s: %+v, ready: %v", name, st, s.Ready())
 		}
 		if status, body := do(s, Predict, mediaJSON, `{"0":1}`); status != 200 {
@@ -115,12 +135,13 @@ func TestSpoilt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := &examples{ptr: []int{0, 1}, idx: []int32{0}, f32: []float32{13}, n: 1,
-			code: []int32{0}, labels: []string{"1"}}
-		if name != "panic" {
-			x.f32[0] = 1e-30
+		x := &examples{ptr: []int{0}, labels: []string{"1"}}
+		for i := range c.before + 1 {
+			x.idx, x.f32, x.code = append(x.idx, 0), append(x.f32, 1), append(x.code, 0)
+			x.n, x.ptr = i+1, append(x.ptr, i+1)
 		}
-		if err := j.frame(frameLearn, counted(22), x.encode(nil, 0, 1)); err != nil {
+		x.f32[c.before] = c.value
+		if err := j.frame(frameLearn, counted(22), x.encode(nil, 0, x.n)); err != nil {
 			t.Fatal(err)
 		}
 		w.Close()
@@ -137,6 +158,40 @@ func TestSpoilt(t *testing.T) {
 		if err != nil || m.Presented() != 23 || r.Torn != 0 {
 			t.Errorf("%s: replayed: %+v, %v", name, r, err)
 		}
+	}
+}
+
+// TestFails: a request of which nothing is learned is refused, and the model learns on.
+func TestFails(t *testing.T) {
+	s := start(t, Options{Models: []Model{{Name: "a", Path: newModel(t,
+		halfspace.Options{Learner: "fragile"})}}})
+	for value, want := range map[int]int{15: 422, 1: 200} {
+		if status, body := do(s, Learn, mediaJSON, fmt.Sprintf(`{"label":1,"0":%d}`,
+			value)); status != want {
+			t.Errorf("%d: %d %s, want %d", value, status, body, want)
+		}
+	}
+}
+
+// TestUnfitToSave: a model that turns out to be no numbers when it is saved learns no more: none
+// that comes of it could be saved.
+func TestUnfitToSave(t *testing.T) {
+	path := newModel(t, halfspace.Options{Learner: "fragile"})
+	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+	const why = "not finite numbers"
+	for _, c := range []struct {
+		op, body string
+		status   int
+		want     string
+	}{{Learn, `{"label":1,"0":17}`, 200, `"learned":1`}, {Save, "", 500, why},
+		{Learn, `{"label":1,"0":1}`, 503, why}} {
+		if status, text := do(s, c.op, mediaJSON, c.body); status != c.status ||
+			!strings.Contains(text, c.want) {
+			t.Errorf("%s %s: %d %s, want %d and %s", c.op, c.body, status, text, c.status, c.want)
+		}
+	}
+	if m, err := halfspace.Load(path); err != nil || m.Presented() != 20 {
+		t.Errorf("the file: %v", err)
 	}
 }
 

@@ -740,9 +740,9 @@ func (h *hosted) fit(d *decoder, x *examples) *Error {
 	if features <= now && classes <= had {
 		return nil
 	}
-	if need := least; need > h.o.MaxMemory && need > h.memory(now, had, 1) {
+	if least > h.o.MaxMemory {
 		return unfit(0, "Raise the server's bound on memory.", "%d features and %d classes need "+
-			"up to %d MiB, and the model may take %d", features, classes, need>>20,
+			"up to %d MiB, and the model may take %d", features, classes, least>>20,
 			h.o.MaxMemory>>20)
 	}
 	return nil
