@@ -44,8 +44,8 @@ func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	}
 	obpm := func(members int) *learners.OBPMConfig {
 		return &learners.OBPMConfig{Members: members, Tau: 0.3, Base: "perceptron",
-			Combine: learners.CombineWeights, Path: learners.PathAuto,
-			Budget: 100, Removal: learners.RemoveOldest, KernelConfig: rbf(2)}
+			Combine: learners.CombineWeights,
+			Budget:  100, Removal: learners.RemoveOldest, KernelConfig: rbf(2)}
 	}
 	const sigma = 3.16
 	gamma := engine.RBFSigma(sigma).Gamma

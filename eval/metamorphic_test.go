@@ -78,15 +78,11 @@ type way struct {
 	impl    string
 	threads int
 	block   int
-	path    string // obpm: lanes or list of active members
-	resume  bool   // save after the first epoch, load, go on
+	resume  bool // save after the first epoch, load, go on
 }
 
 func (w way) String() string {
 	s := fmt.Sprintf("%s, %d threads, blocks of %d", w.impl, w.threads, w.block)
-	if w.path != "" {
-		s += ", " + w.path
-	}
 	if w.resume {
 		s += ", resumed"
 	}
@@ -122,12 +118,8 @@ func TestMetamorphic(t *testing.T) {
 		}
 		for _, name := range names {
 			t.Run(form+"/"+name, func(t *testing.T) {
-				paths := []string{""}
-				if name == "obpm" && form == "sparse" {
-					paths = []string{learners.PathLanes, learners.PathActive}
-				}
 				var want []byte
-				for _, w := range ways(crossed[name], paths) {
+				for _, w := range ways(crossed[name]) {
 					got := learn(t, name, data, w)
 					if want == nil {
 						want = got
@@ -146,7 +138,7 @@ func TestMetamorphic(t *testing.T) {
 }
 
 // ways are those in which a learner is run: all, or a few in which each value of each comes once.
-func ways(all bool, paths []string) (list []way) {
+func ways(all bool) (list []way) {
 	threads, blocks := []int{1, 2, 3, 8}, []int{1, 7, 256}
 	impls := slices.DeleteFunc(vecmath.Implementations(), func(im vecmath.Info) bool {
 		return !im.Supported
@@ -164,11 +156,9 @@ func ways(all bool, paths []string) (list []way) {
 	for i, im := range impls {
 		for j, n := range threads {
 			for k, size := range blocks {
-				for _, path := range paths {
-					for r, resume := range []bool{false, true} {
-						if wanted(i, j, k, r) {
-							list = append(list, way{im.Name, n, size, path, resume})
-						}
+				for r, resume := range []bool{false, true} {
+					if wanted(i, j, k, r) {
+						list = append(list, way{im.Name, n, size, resume})
 					}
 				}
 			}
@@ -202,10 +192,6 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 	}
 	c := entry.Config()
 	if o, ok := c.(*learners.OBPMConfig); ok {
-		o.Path = w.path
-		if o.Path == "" {
-			o.Path = learners.PathAuto
-		}
 		o.Members, o.Tau = 150, 0.1 // more than one tile, mixed lanes and lists
 		if rbf != "" {
 			o.Budget, o.KernelConfig = 60, learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}

@@ -12,15 +12,15 @@ import (
 var moreAsked = map[string]map[string]learner.Config{
 	"obpm": {
 		"vote": &learners.OBPMConfig{Members: 70, Tau: 0.3, Base: "perceptron",
-			Combine: learners.CombineVote, Path: learners.PathAuto},
+			Combine: learners.CombineVote},
 		"alma": &learners.OBPMConfig{Members: 20, Tau: 0.5, Base: "alma",
-			Combine: learners.CombineWeights, Path: learners.PathAuto},
+			Combine: learners.CombineWeights},
 	},
 	"rff": {
 		"vvm": &learners.RFFConfig{D: 40, Sigma: 2, Base: "vvm"},
 		"vote": &learners.RFFConfig{D: 40, Sigma: 2, Base: "obpm",
 			BaseConfig: &learners.OBPMConfig{Members: 70, Tau: 0.3, Base: "perceptron",
-				Combine: learners.CombineVote, Path: learners.PathAuto}},
+				Combine: learners.CombineVote}},
 		"ng": &learners.RFFConfig{D: 40, Sigma: 2, Base: "ng"},
 	},
 }

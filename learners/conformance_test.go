@@ -229,7 +229,7 @@ func onlineRBF(budget int) learners.OnlineConfig {
 // kernelOBPM returns settings with the RBF kernel.
 func kernelOBPM(members int, tau float64, budget int, removal string) *learners.OBPMConfig {
 	return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron",
-		Combine: learners.CombineWeights, Path: learners.PathAuto, Together: true,
+		Combine: learners.CombineWeights, Together: true,
 		Budget: budget, Removal: removal, KernelConfig: learner.KernelConfig{Kernel: "rbf",
 			Gamma: 0.02}}
 }
@@ -237,7 +237,7 @@ func kernelOBPM(members int, tau float64, budget int, removal string) *learners.
 // obpmOf returns settings of few members over a base that has no members' form.
 func obpmOf(base string, c learner.Config) *learners.OBPMConfig {
 	return &learners.OBPMConfig{Members: 5, Tau: 0.5, Base: base, Combine: learners.CombineWeights,
-		Path: learners.PathAuto, Together: true, BaseConfig: c}
+		Together: true, BaseConfig: c}
 }
 
 // apart returns c with members of their own.

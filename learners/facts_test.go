@@ -67,7 +67,7 @@ func TestResolve(t *testing.T) {
 	}
 
 	obpm := &learners.OBPMConfig{Members: 3, Tau: 1, Base: "perceptron", Combine: "weights",
-		Path: "auto", BaseConfig: perceptron}
+		BaseConfig: perceptron}
 	r, err := obpm.Resolve(facts)
 	if err != nil {
 		t.Fatal(err)
@@ -106,8 +106,7 @@ func TestBaseDefaults(t *testing.T) {
 		&learners.OVRConfig{Base: "pa"}, &learners.OVRConfig{Base: "pumma"},
 		&learners.OVOConfig{Base: "pa"}, &learners.PairsConfig{Base: "pa"},
 		&learners.RFFConfig{D: 8, Sigma: 1, Base: "pa"},
-		&learners.OBPMConfig{Members: 3, Tau: 1, Base: "alma", Combine: learners.CombineWeights,
-			Path: learners.PathAuto},
+		&learners.OBPMConfig{Members: 3, Tau: 1, Base: "alma", Combine: learners.CombineWeights},
 	} {
 		r, err := c.Resolve(facts)
 		if err != nil {

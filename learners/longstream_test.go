@@ -73,7 +73,7 @@ func longStreams[T learner.Float](t *testing.T) {
 	}
 	for _, base := range []string{"romma", "cramma", "micra", "pa"} {
 		configs["obpm over "+base] = &learners.OBPMConfig{Members: 16, Tau: 0.3, Base: base,
-			Combine: learners.CombineWeights, Path: learners.PathAuto, Budget: 1000,
+			Combine: learners.CombineWeights, Budget: 1000,
 			Removal: learners.RemoveProject, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 	}
 	for name, c := range configs {

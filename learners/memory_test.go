@@ -52,8 +52,7 @@ func check[T learner.Float](t *testing.T, precision string) {
 		{"perceptron", nil, wide}, {"pa", nil, wide}, {"lms", nil, wide}, {"romma", nil, wide},
 		{"micra", nil, wide}, {"cramma", nil, wide}, {"alma", nil, wide},
 		{"alma", &ALMAConfig{P: 4}, wide}, {"obpm", nil, wide},
-		{"obpm", &OBPMConfig{Members: 30000, Tau: 0.01, Base: "alma", Combine: CombineVote,
-			Path: PathAuto}, some},
+		{"obpm", &OBPMConfig{Members: 30000, Tau: 0.01, Base: "alma", Combine: CombineVote}, some},
 		{"pumma", nil, wide}, {"pumma", &PUMMAConfig{P: "4", Delta: 0.1}, wide},
 		{"ng", nil, wide}, {"rff", nil, wide}, {"pairs", nil, wide},
 		{"rff", &RFFConfig{D: 400, Sigma: 1, Base: "vvm"}, some},
@@ -144,7 +143,6 @@ func TestKeptRoom(t *testing.T) {
 			UpdateConfig: one, KernelConfig: rbf},
 		"sogp": &SOGPConfig{Basis: 20, Noise: 0.1, Novelty: 1e-4, KernelConfig: rbf},
 		"obpm": &OBPMConfig{Members: 20, Tau: 1, Base: "pa", Combine: CombineWeights,
-			Path:   PathAuto,
 			Budget: 20, Removal: RemoveOldest, KernelConfig: rbf},
 	} {
 		e, err := learner.Lookup(name)

@@ -71,8 +71,7 @@ func TestMistakes(t *testing.T) {
 // of weights.
 func TestMistakesKernel(t *testing.T) {
 	b := randomBlock[float64](120, 10, 5, false, 4)
-	c := OBPMConfig{Members: 70, Tau: 0.2, Base: "perceptron", Combine: CombineWeights,
-		Path: PathAuto}
+	c := OBPMConfig{Members: 70, Tau: 0.2, Base: "perceptron", Combine: CombineWeights}
 	plain := newTestOBPM[float64](t, c, learner.Env{Seed: 3})
 	c.KernelConfig = learner.KernelConfig{Kernel: "poly", Gamma: 1, Degree: 1}
 	c.Removal = RemoveOldest

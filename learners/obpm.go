@@ -24,7 +24,6 @@ func (*OBPMConfig) Entry() learner.Entry {
 		Default: true, // it needs no setting for data that can't be separated
 		Config: func() learner.Config {
 			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights,
-				Path:   PathAuto,
 				Budget: 1000, Removal: RemoveProject, Together: true,
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
@@ -33,14 +32,10 @@ func (*OBPMConfig) Entry() learner.Entry {
 	}
 }
 
-// Values of OBPMConfig.Combine and OBPMConfig.Path.
+// Values of OBPMConfig.Combine.
 const (
 	CombineWeights = "weights"
 	CombineVote    = "vote"
-
-	PathAuto   = "auto"
-	PathLanes  = ensemble.PathLanes
-	PathActive = ensemble.PathActive
 )
 
 // OBPM runs N base learners ("members") side by side, shows each example to each member with
@@ -116,9 +111,6 @@ type OBPMConfig struct {
 	Combine string `json:"combine" flag:"combine" values:"weights|vote"`
 	// Cap bounds the average's length by 1 (step 15), which changes no label. Default false.
 	Cap bool `json:"cap" flag:"cap"`
-	// Path is the way of sparse members: lanes, lists of active ones, or auto, the faster; no
-	// result changes. Default auto; auto, lanes or active.
-	Path string `json:"-" flag:"path" values:"auto|lanes|active"`
 	// Budget is the number of examples kept at most, for all members together, 0 for no limit.
 	//
 	// It counts with a kernel only, as Removal does: see KernelOBPM. Default 1000; 0 to 2^31-1.
@@ -146,6 +138,8 @@ type OBPMConfig struct {
 	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
 	// for those defaults. Default nil; any that are valid.
 	BaseConfig learner.Config `json:"base_config"`
+
+	path string // of tests: how sparse members are gone through, see ensemble.Ensemble.Path
 }
 
 // MaxMembers is the largest number of members.
@@ -168,9 +162,6 @@ func (c *OBPMConfig) Validate() error {
 	}
 	if c.Cap && c.Combine == CombineVote {
 		return bad("cap", c.Cap, "false with combine vote, which averages no weights")
-	}
-	if c.Path != PathAuto && c.Path != PathLanes && c.Path != PathActive {
-		return bad("path", fmt.Sprintf("%q", c.Path), "auto, lanes or active")
 	}
 	base, err := c.baseSettings()
 	if err != nil {
@@ -390,7 +381,7 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	}
 	o.Ensemble = ensemble.NewEnsemble[T](first, o.cfg.Members, o.cfg.Tau, step,
 		o.aggregate == ensemble.AggregateNone, env)
-	o.Path, o.Lengths = o.cfg.Path, o.Lengths || o.cfg.Cap
+	o.Path, o.Lengths = o.cfg.path, o.Lengths || o.cfg.Cap
 	o.LearnRun.Owner = &o.Ensemble
 	o.SpareRuns.Give(&o.LearnRun)
 	o.UseLanes(engine.NewLanes[T](cfg.Members))

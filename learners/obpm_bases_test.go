@@ -45,7 +45,7 @@ func TestOBPMBases(t *testing.T) {
 			for _, combine := range []string{"weights", "cap", "vote"} {
 				t.Run(what+"/"+form+"/"+combine, func(t *testing.T) {
 					cfg := OBPMConfig{Members: 5, Tau: 0.4, Base: c.base, BaseConfig: c.config,
-						Combine: CombineWeights, Cap: combine == "cap", Path: PathAuto,
+						Combine: CombineWeights, Cap: combine == "cap",
 						Together: true}
 					if combine == "vote" {
 						cfg.Combine = CombineVote

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -70,7 +71,7 @@ func learnInt16(t *testing.T, b *engine.Block[float32], cfg OBPMConfig, env lear
 	end bool) {
 	const size = 90
 	active := cfg
-	active.Path = PathActive
+	active.path = ensemble.PathActive
 	want, got := newTestOBPM[float32](t, active, env), newTestOBPM[float32](t, cfg, env)
 	first := b.Slice(0, 1)
 	same := func(what string, a, b any) {
@@ -133,11 +134,11 @@ func TestOBPMInt8(t *testing.T) {
 // say, scores are those of S, and weights stay in floats.
 func TestOBPMInt16Sum(t *testing.T) {
 	b := randomBlock[float32](100, 20, 5, true, 23)
-	cfg := OBPMConfig{Members: 10, Tau: .5, Path: PathActive}
+	cfg := OBPMConfig{Members: 10, Tau: .5, path: ensemble.PathActive}
 	want := newTestOBPM[float32](t, cfg, learner.Env{Seed: 3})
 	learnAll(t, want, b, 10)
 	want.Sum()[3]++
-	cfg.Path = PathAuto
+	cfg.path = ""
 	got := newTestOBPM[float32](t, cfg, learner.Env{Seed: 3})
 	if err := got.SetState(want.State()); err != nil {
 		t.Fatal(err)

@@ -21,8 +21,8 @@ var _ learner.Learner[float32] = (*SeparateOBPM[float32])(nil)
 // come. f is the mean of the members' scores, or with votes the members that score >= 0 minus the
 // others, over N.
 //
-// Deviations: Config.Path has no effect. With Config.Cap (step 15) the average's weights and its
-// bias are divided by max(1, |w~'|), the length without the bias.
+// Deviations: with Config.Cap (step 15) the average's weights and its bias are divided by max(1,
+// |w~'|), the length without the bias.
 //
 // Guarantee: with tau 1 and one member it is its base: TestSeparateOneMember. Members that update
 // as those of a members' form do make the same ensemble: TestEnsembleIsThatOfLanes in

@@ -20,7 +20,7 @@ func newSeparate[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 	if c.Combine == "" {
 		c.Combine = CombineWeights
 	}
-	c.Path, c.Together = PathAuto, false
+	c.path, c.Together = "", false
 	l, err := learner.New[T](e, &c, env)
 	if err != nil {
 		t.Fatal(err)
@@ -165,8 +165,7 @@ func TestSeparateConfig(t *testing.T) {
 
 // TestSeparateMakesNoneFirst: members of their own that a model only claims to have are not made.
 func TestSeparateMakesNoneFirst(t *testing.T) {
-	cfg := OBPMConfig{Members: 3, Tau: 0.5, Base: "pumma", Combine: CombineWeights,
-		Path: PathAuto}
+	cfg := OBPMConfig{Members: 3, Tau: 0.5, Base: "pumma", Combine: CombineWeights}
 	small, err := newOBPM[float64](&cfg, learner.Env{Seed: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func TestShards(t *testing.T) {
 }
 
 func testShards[T learner.Float](t *testing.T, base, combine string, dense bool) {
-	cfg := &OBPMConfig{Members: 300, Tau: 0.1, Base: base, Combine: combine, Path: PathAuto,
+	cfg := &OBPMConfig{Members: 300, Tau: 0.1, Base: base, Combine: combine,
 		Together: true, Budget: 1000, Removal: RemoveProject,
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 	blocks := shardBlocks[T](dense)

@@ -34,9 +34,6 @@ func newTestOBPM[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 	if c.Combine == "" {
 		c.Combine = CombineWeights
 	}
-	if c.Path == "" {
-		c.Path = PathAuto
-	}
 	c.Together = true
 	l, err := newOBPM[T](&c, env)
 	if err != nil {
@@ -182,7 +179,7 @@ func TestOBPMGolden(t *testing.T) {
 		sparse := g.block()
 		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse,
 			"dense": toDense(sparse)} {
-			for _, path := range []string{PathLanes, PathActive} {
+			for _, path := range []string{ensemble.PathLanes, ensemble.PathActive} {
 				t.Run(name+"/"+form+"/"+path, func(t *testing.T) { followOBPM(t, &g, b, path) })
 			}
 		}
@@ -190,7 +187,7 @@ func TestOBPMGolden(t *testing.T) {
 }
 
 func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path string) {
-	c := OBPMConfig{Members: g.Params.N, Tau: g.Params.Tau, Path: path,
+	c := OBPMConfig{Members: g.Params.N, Tau: g.Params.Tau, path: path,
 		BaseConfig: &PerceptronConfig{Eta: g.Params.Eta}}
 	raw := newTestOBPM[float64](t, c, learner.Env{})
 	c.Cap = true
@@ -283,10 +280,10 @@ func testOBPMNaive[T learner.Float](t *testing.T) {
 			want, again := make([]learner.Round, b.Len()), make([]learner.Round, b.Len())
 			learnNaive(ref, b, want)
 			learnNaive(ref, b, again)
-			for _, path := range []string{PathAuto, PathLanes, PathActive, "dense"} {
-				x, c := b, OBPMConfig{Members: members, Tau: tau, Path: path}
+			for _, path := range []string{"", ensemble.PathLanes, ensemble.PathActive, "dense"} {
+				x, c := b, OBPMConfig{Members: members, Tau: tau, path: path}
 				if path == "dense" {
-					x, c.Path = toDense(b), PathAuto
+					x, c.path = toDense(b), ""
 				}
 				o := newTestOBPM[T](t, c, learner.Env{Seed: 5})
 				for epoch, w := range [][]learner.Round{want, again} {
@@ -423,7 +420,7 @@ func TestOBPMSameBits(t *testing.T) {
 				run := func(what string, path string, pool *engine.Pool, size int) {
 					t.Helper()
 					c := c
-					c.Path = path
+					c.path = path
 					o := newTestOBPM[float32](t, c, learner.Env{Seed: 9, Pool: pool})
 					got := &result{rounds: learnAll(t, o, b, size), scores: make([]float64,
 						b.Len())}
@@ -449,8 +446,8 @@ func TestOBPMSameBits(t *testing.T) {
 						pool := engine.NewPool(threads)
 						pool.Insist()
 						for _, size := range []int{1, 7, 256} {
-							for _, path := range []string{PathAuto, PathLanes, PathActive} {
-								if path != PathAuto && (b.Dense() || c.Combine == CombineVote ||
+							for _, path := range []string{"", ensemble.PathLanes, ensemble.PathActive} {
+								if path != "" && (b.Dense() || c.Combine == CombineVote ||
 									c.Base == "alma") {
 									continue // nothing to choose
 								}
@@ -777,7 +774,6 @@ func TestOBPMConfig(t *testing.T) {
 		},
 		"lms: eta is 0":     func(c *OBPMConfig) { c.Base, c.BaseConfig = "lms", &LMSConfig{} },
 		`combine is "mean"`: func(c *OBPMConfig) { c.Combine = "mean" },
-		`path is "fast"`:    func(c *OBPMConfig) { c.Path = "fast" },
 		"cap is true":       func(c *OBPMConfig) { c.Combine, c.Cap = CombineVote, true },
 		"margin-rel is 0.5": func(c *OBPMConfig) {
 			c.BaseConfig = &PerceptronConfig{MarginRel: 0.5,
@@ -794,7 +790,7 @@ func TestOBPMConfig(t *testing.T) {
 
 	for _, base := range []learner.Config{nil, &ALMAConfig{P: 2, B: 1.5, C: 0.25}} {
 		c := &OBPMConfig{Members: 7, Tau: 0.01, Base: "alma", Combine: CombineWeights,
-			Path: PathActive, Together: true, BaseConfig: base}
+			Together: true, BaseConfig: base}
 		doc, err := json.Marshal(c)
 		if err != nil {
 			t.Fatal(err)
@@ -803,7 +799,6 @@ func TestOBPMConfig(t *testing.T) {
 		if err := json.Unmarshal(doc, again); err != nil {
 			t.Fatal(err)
 		}
-		c.Path = PathAuto // is no part of a model
 		if !reflect.DeepEqual(c, again) {
 			t.Errorf("%s reads as %+v, want %+v", doc, again, c)
 		}
@@ -816,7 +811,7 @@ func TestOBPMConfig(t *testing.T) {
 	}
 
 	c := &OBPMConfig{Members: 5, Tau: 0.5, Base: "perceptron", Combine: CombineWeights,
-		Path: PathAuto, BaseConfig: &PerceptronConfig{MarginRel: 0.5, Eta: 1}}
+		BaseConfig: &PerceptronConfig{MarginRel: 0.5, Eta: 1}}
 	if !c.Traits().Relative {
 		t.Error("a relative margin needs no radius")
 	}
@@ -911,8 +906,8 @@ func TestOBPMAllocs(t *testing.T) {
 	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse,
 		"dense": toDense(sparse)} {
 		for name, c := range sameBitsCases {
-			for _, path := range []string{PathLanes, PathActive} {
-				c.Path = path
+			for _, path := range []string{ensemble.PathLanes, ensemble.PathActive} {
+				c.path = path
 				o := newTestOBPM[float32](t, c, learner.Env{Pool: pool})
 				rounds, scores := make([]learner.Round, b.Len()), make([]float64, b.Len())
 				learn := func() {
@@ -983,9 +978,9 @@ func BenchmarkOBPM(b *testing.B) {
 				report(b, func(v *engine.Block[float32], r []learner.Round) { learnNaive(n, v, r) },
 					a9a, 256)
 			})
-			for _, path := range []string{PathAuto, PathLanes, PathActive} {
+			for _, path := range []string{"", ensemble.PathLanes, ensemble.PathActive} {
 				b.Run(at+"/"+path, func(b *testing.B) {
-					lanes(b, OBPMConfig{Members: members, Tau: tau, Path: path}, 1, a9a, 256)
+					lanes(b, OBPMConfig{Members: members, Tau: tau, path: path}, 1, a9a, 256)
 				})
 			}
 			b.Run(at+"/auto/threads=2", func(b *testing.B) {
@@ -1030,7 +1025,7 @@ func TestOBPMProba(t *testing.T) {
 		}
 		return l
 	}
-	c := OBPMConfig{Members: 7, Tau: 0.3, Base: "perceptron", Combine: CombineVote, Path: PathAuto}
+	c := OBPMConfig{Members: 7, Tau: 0.3, Base: "perceptron", Combine: CombineVote}
 	votes := trained("obpm", &c)
 	c.Combine = CombineWeights
 	average := trained("obpm", &c)

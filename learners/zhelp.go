@@ -154,8 +154,6 @@ func (c *OBPMConfig) Help(field string) string {
 		return "weights for the average of the members' weights, or vote to count their signs"
 	case "Cap":
 		return "bounds the average's length by 1 (step 15), which changes no label"
-	case "Path":
-		return "way of sparse members: lanes, lists of active ones, or auto, the faster; no result changes"
 	case "Budget":
 		return "examples kept at most, for all members together, 0 for no limit; 0 to 2^31-1"
 	case "Removal":

@@ -59,7 +59,7 @@ func smallModels(t testing.TB) (list []smallModel) {
 	points := learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1}
 	obpm := func(change func(c *learners.OBPMConfig)) learner.Config {
 		c := &learners.OBPMConfig{Members: 4, Tau: 0.6, Base: "perceptron",
-			Combine: learners.CombineWeights, Path: learners.PathAuto}
+			Combine: learners.CombineWeights}
 		change(c)
 		return c
 	}

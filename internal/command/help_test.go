@@ -203,7 +203,6 @@ func TestCompletion(t *testing.T) {
 		"train --error-cache":                   "all sv random flips",
 		"train --combine":                       "weights vote",
 		"train --removal":                       "project norm oldest errors",
-		"train --path":                          "auto lanes active",
 		"train --ties":                          "oldest margin",
 		"train --covariance":                    "full diagonal",
 		"train --variant":                       "0 1 2",

@@ -936,7 +936,7 @@ func (s *suite[T]) settings(t *testing.T) {
 	}
 	checkTags(t, s.config)
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(s.config).Elem()) {
-		if !f.Anonymous {
+		if !f.Anonymous && f.IsExported() {
 			s.badValues(t, f, doc)
 		}
 	}
@@ -958,7 +958,7 @@ func checkTags(t *testing.T, c learner.Config) {
 		switches[f.Tag.Get("auto")] = true // of the value auto of a flag
 	}
 	for _, f := range reflect.VisibleFields(config) { // those of embedded structs too
-		if f.Anonymous {
+		if f.Anonymous || !f.IsExported() {
 			continue
 		}
 		if auto := f.Tag.Get("auto"); auto != "" {

@@ -140,7 +140,7 @@ func learn(t *testing.T, l learner.Learner[float64], b *engine.Block[float64],
 
 func ensemble(base, combine string, members int) *learners.OBPMConfig {
 	return &learners.OBPMConfig{Members: members, Tau: 0.2, Base: base, Combine: combine,
-		Path: learners.PathAuto, Together: true}
+		Together: true}
 }
 
 // TestEnsembleIsThatOfLanes: perceptrons of their own update as those in lanes do, on the same
@@ -245,7 +245,7 @@ func TestWrappersOfClasses(t *testing.T) {
 	for _, c := range []learner.Config{
 		&learners.OVRConfig{Base: "classes"},
 		&learners.OBPMConfig{Members: 5, Tau: 0.5, Base: "classes",
-			Combine: learners.CombineWeights, Path: learners.PathAuto},
+			Combine: learners.CombineWeights},
 	} {
 		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%T over classes: %v, want %v", c, err, learner.ErrConfig)
