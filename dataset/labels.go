@@ -134,7 +134,7 @@ func (l *labeler) open(x format.Label) (int32, error) {
 		}
 	}
 	if !l.classes && !x.Missing && (l.rest && s < 0 || s == foreign) {
-		if len(l.told.List) > format.SomeLabels && l.told.Find(x) < 0 {
+		if len(l.told.List) > format.SomeLabels {
 			return l.other, nil
 		}
 		l.other = int32(len(l.set.List))
@@ -191,7 +191,7 @@ func (l *labeler) ofClosed(x format.Label) (int32, error) {
 		}
 		if sign = unlabelled; !x.Missing {
 			sign = foreign
-			if len(l.told.List) > len(l.names)+format.SomeLabels && l.told.Find(x) < 0 {
+			if len(l.told.List) > len(l.names)+format.SomeLabels {
 				return l.other, nil
 			}
 			l.other = int32(len(l.set.List))

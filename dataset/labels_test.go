@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -176,6 +177,135 @@ func TestLabelsOfModel(t *testing.T) {
 				in.ForeignLabels, foreign, c.foreign)
 		}
 		s.Close()
+	}
+}
+
+// labelsOf describes what a stream makes of its rows: + and -, or the number of the class; ?
+// before one that is none, f before one that is none of those there are. Behind them stand the
+// labels, and those met that are none of them.
+func labelsOf(t *testing.T, data string, o Options) (string, error) {
+	t.Helper()
+	s, err := OpenReader[float64](t.Context(), "in", strings.NewReader(data), o)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	var rows []string
+	for {
+		b, err := s.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+		for i := range b.Len() {
+			text := ""
+			switch {
+			case s.Foreign(i):
+				text = "f"
+			case !s.Labelled(i):
+				text = "?"
+			}
+			if b.Class != nil {
+				text += fmt.Sprint(b.Class[i])
+			} else if text == "" {
+				text = string("- +"[int(b.Y[i])+1])
+			}
+			rows = append(rows, text)
+		}
+	}
+	in := s.Info()
+	return fmt.Sprintf("%s of %q %q %q, foreign %q", strings.Join(rows, " "), in.Labels.Negative,
+		in.Labels.Positive, in.Classes, in.ForeignLabels), nil
+}
+
+// TestLabelCases: what a label is to a stream, by the labels that it has or that came before.
+func TestLabelCases(t *testing.T) {
+	json := func(labels ...string) (text string) {
+		for _, l := range labels {
+			text += strings.Repeat("{\"x\":1,\"y\":"+l+"}\n", 3)
+		}
+		return text
+	}
+	for _, c := range []struct {
+		name, data string
+		o          Options
+		want       string
+		err        error
+	}{
+		{"a third label that is no whole number is a feature, taken for the label",
+			json("1", "2", "2.5"), Options{AnyClasses: true}, "", ErrLabels},
+		{"but not where it is a text", json("1", "2", `"2.5"`), Options{AnyClasses: true},
+			`0 0 0 1 1 1 2 2 2 of "" "" ["1" "2" "2.5"], foreign []`, nil},
+		{"nor where it is whole", json("1", "2", "3.0"), Options{AnyClasses: true},
+			`0 0 0 1 1 1 2 2 2 of "" "" ["1" "2" "3.0"], foreign []`, nil},
+		{"one of two labels was met, and another one has the value of both", "x,y\n1,1\n1,1.0\n",
+			Options{LabelsOptional: true, Labels: &LabelMap{"1", "+1"}},
+			`- f of "1" "+1" [], foreign ["1.0"]`, nil},
+		{"a third label behind rows that were given as of two",
+			strings.Repeat("+1 1:1\n", 20) + "2 1:1\n", Options{AnyClasses: true, chunk: 64}, "",
+			ErrThird},
+		{"what is no text, among all others", "x,y\n1,a\n1,\xff\n", Options{Positive: "a"},
+			`+ - of "" "a" [], foreign []`, nil},
+		{"what is no text, as a class", "x,y\n1,a\n1,\xff\n", Options{}, "", ErrLabels},
+		{"a label of a model stays as it has it", "1 1:1\n2 1:1\n",
+			Options{Labels: &LabelMap{"", "+1"}}, `+ - of "" "+1" [], foreign []`, nil},
+		{"one that is chosen is as the data have it", "1 1:1\n2 1:1\n", Options{Positive: "+1"},
+			`+ - of "" "1" [], foreign []`, nil},
+		{"classes of a model", "x,y\n1,a\n1,c\n1,NA\n1,b\n1,c\n",
+			Options{LabelsOptional: true, Classes: []string{"a", "b"}},
+			`0 f0 ?0 1 f0 of "" "" ["a" "b"], foreign ["c"]`, nil},
+		{"a label that comes later, before the first ones", "id,x,y\n1,1,\n2,1,5\n3,1,6\n",
+			Options{LabelsLater: true, IDCol: "id"}, `? - + of "5" "6" [], foreign []`, nil},
+	} {
+		got, err := labelsOf(t, c.data, c.o)
+		if got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s: %s, %v; want %s, %v", c.name, got, err, c.want, c.err)
+		}
+	}
+}
+
+// TestLabelBounds: what is kept of labels is bounded, as many as there may be are taken, and of all
+// further ones none.
+func TestLabelBounds(t *testing.T) {
+	names := make([]string, MaxClasses-1)
+	for i := range names {
+		names[i] = fmt.Sprint("n", i)
+	}
+	for _, c := range []struct {
+		name  string
+		o     Options
+		takes int // labels, before one is refused
+		keeps int // of labels that are taken without end; 0: none is
+	}{
+		{"classes that no option names", Options{AnyClasses: true}, unnamedClasses, 0},
+		{"further classes of a model", Options{AnyClasses: true, Classes: names}, 1, 0},
+		{"all but one", Options{Labels: &LabelMap{"", "1"}}, 1000, format.SomeLabels + 1},
+		{"all but two", Options{Labels: &LabelMap{"-1", "1"}, LabelsOptional: true}, 1000,
+			format.SomeLabels + 1},
+		{"all but classes", Options{Classes: []string{"1", "-1"}, LabelsOptional: true}, 1000,
+			format.SomeLabels + 3},
+	} {
+		l := newLabeler(&config{Options: c.o}, false)
+		for i := range c.takes {
+			if _, err := l.id(format.MakeLabel(fmt.Sprint("c", i))); err != nil {
+				t.Fatalf("%s: label %d: %v", c.name, i+1, err)
+			}
+		}
+		if _, err := l.id(format.MakeLabel("last")); (err == nil) != (c.keeps > 0) {
+			t.Errorf("%s: label %d: %v", c.name, c.takes+1, err)
+		}
+		if c.keeps > 0 && len(l.set.List) != c.keeps {
+			t.Errorf("%s: %d labels are kept, want %d", c.name, len(l.set.List), c.keeps)
+		}
+	}
+	later := newLabeler(&config{Options: Options{LabelsLater: true}}, false)
+	for range 3 {
+		if i, err := later.id(format.Label{Missing: true}); i != 0 || err != nil ||
+			len(later.set.List) != 1 {
+			t.Errorf("a label that comes later is %d of %d, %v", i, len(later.set.List), err)
+		}
 	}
 }
 

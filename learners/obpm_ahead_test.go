@@ -37,7 +37,7 @@ func TestOBPMDrawsAhead(t *testing.T) {
 					}
 					for _, size := range []int{256, 512, 300} {
 						learnAll(t, o, other, size)
-						learnAll(t, o, weighted, 200)
+						learnAll(t, o, weighted, min(size, 300))
 						learnAll(t, o, other, size)
 						if err := o.Proba(b, votes); err != nil {
 							t.Fatal(err)

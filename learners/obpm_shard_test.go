@@ -15,7 +15,7 @@ import (
 // the bit, for any number of parts.
 func TestShards(t *testing.T) {
 	for _, base := range []string{"perceptron", "pa", "lms", "alma", "romma", "cramma", "micra"} {
-		for _, combine := range []string{CombineWeights, CombineVote} {
+		for _, combine := range []string{CombineWeights, CombineVote, "cap"} {
 			for _, dense := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%s/dense=%v", base, combine, dense), func(t *testing.T) {
 					testShards[float32](t, base, combine, dense)
@@ -30,7 +30,12 @@ func testShards[T learner.Float](t *testing.T, base, combine string, dense bool)
 	cfg := &OBPMConfig{Members: 300, Tau: 0.1, Base: base, Combine: combine,
 		Together: true, Budget: 1000, Removal: RemoveProject,
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-	blocks := shardBlocks[T](dense)
+	if combine == "cap" {
+		if cfg.Combine, cfg.Cap = CombineWeights, true; cfg.Traits().Shard == nil {
+			return
+		}
+	}
+	blocks := shardBlocks[T](dense, cfg.Traits().Weights)
 	want, rounds := learnShard[T](t, cfg, blocks, nil)
 	shard := cfg.Traits().Shard
 	if shard == nil {
@@ -94,17 +99,21 @@ func testShards[T learner.Float](t *testing.T, base, combine string, dense bool)
 	}
 }
 
-// shardBlocks are blocks of random examples of no whole numbers, and of some of ones alone.
-func shardBlocks[T learner.Float](dense bool) (blocks []*engine.Block[T]) {
+// shardBlocks are blocks of random examples of no whole numbers, the last with weights 0 to 2 where
+// the learner takes some, and a short one of ones alone.
+func shardBlocks[T learner.Float](dense, weights bool) (blocks []*engine.Block[T]) {
 	r := engine.NewRand(3, 0)
 	const dim = 40
-	for _, n := range []int{1, 70, 300} {
+	for _, n := range []int{1, 70, 20, 300} {
 		b := &engine.Block[T]{Dim: dim, Ptr: []int{0}}
 		for range n {
 			y := T(2*r.IntN(2) - 1)
 			b.Y = append(b.Y, y)
 			for j := range dim {
 				v := (T(r.Normal()) + y/4) / 4
+				if n == 20 {
+					v = 1
+				}
 				if dense {
 					b.X = append(b.X, v)
 				} else if r.IntN(3) == 0 {
@@ -112,6 +121,9 @@ func shardBlocks[T learner.Float](dense bool) (blocks []*engine.Block[T]) {
 				}
 			}
 			b.Ptr = append(b.Ptr, len(b.Idx))
+			if n == 300 && weights {
+				b.W = append(b.W, T(r.IntN(5))/2)
+			}
 		}
 		if dense {
 			b.Ptr, b.Stride = nil, dim

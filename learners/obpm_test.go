@@ -685,27 +685,29 @@ func TestOBPMVote(t *testing.T) {
 	}
 }
 
-// TestOBPMCap: step 15 bounds the length by 1 and turns nothing.
+// TestOBPMCap: step 15 bounds the length by 1 and turns nothing, of whole numbers, too.
 func TestOBPMCap(t *testing.T) {
-	b := randomBlock[float32](2000, 40, 7, false, 9)
-	c := OBPMConfig{Members: 30, Tau: 0.3}
-	raw := newTestOBPM[float32](t, c, learner.Env{})
-	c.Cap = true
-	capped := newTestOBPM[float32](t, c, learner.Env{})
-	r, rc := learnAll(t, raw, b, 500), learnAll(t, capped, b, 500)
-	w, wc := raw.Weights(), capped.Weights()
-	var l, lc float64
-	for j := range w {
-		l += w[j] * w[j]
-		lc += wc[j] * wc[j]
-	}
-	if l <= 1 || math.Abs(lc-1) > 1e-9 {
-		t.Errorf("|w|^2 is %v, capped %v, want more than 1, and 1", l, lc)
-	}
-	for i := range r {
-		if r[i].Updates != rc[i].Updates || r[i].Score*rc[i].Score < 0 ||
-			math.Abs(rc[i].Score) > math.Abs(r[i].Score) {
-			t.Fatalf("example %d: %v, capped %v", i, r[i], rc[i])
+	for _, ones := range []bool{false, true} {
+		b := randomBlock[float32](2000, 40, 7, ones, 9)
+		c := OBPMConfig{Members: 30, Tau: 0.3}
+		raw := newTestOBPM[float32](t, c, learner.Env{})
+		c.Cap = true
+		capped := newTestOBPM[float32](t, c, learner.Env{})
+		r, rc := learnAll(t, raw, b, 500), learnAll(t, capped, b, 500)
+		w, wc := raw.Weights(), capped.Weights()
+		var l, lc float64
+		for j := range w {
+			l += w[j] * w[j]
+			lc += wc[j] * wc[j]
+		}
+		if l <= 1 || math.Abs(lc-1) > 1e-9 {
+			t.Errorf("ones %v: |w|^2 is %v, capped %v, want more than 1, and 1", ones, l, lc)
+		}
+		for i := range r {
+			if r[i].Updates != rc[i].Updates || r[i].Score*rc[i].Score < 0 ||
+				math.Abs(rc[i].Score) > math.Abs(r[i].Score) {
+				t.Fatalf("ones %v: example %d: %v, capped %v", ones, i, r[i], rc[i])
+			}
 		}
 	}
 }

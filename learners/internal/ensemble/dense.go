@@ -68,7 +68,7 @@ func (r *MemberRun[T]) transpose() {
 	var t [64]uint64
 	for g := range groups {
 		for w := range r.Owner.words {
-			clear(t[:]) // examples from n on: seen by no member
+			// What t and r.sees have of examples from n on nobody looks at.
 			for i := range min(64, max(0, n-64*g)) {
 				t[i] = r.mask[(64*g+i)*r.Owner.words+w]
 			}
