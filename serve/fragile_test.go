@@ -79,8 +79,8 @@ func (l *fragile[T]) State() learner.State {
 	return s
 }
 
-// TestSpoilt: a request that panics, leaves weights that are no numbers, or fails when the model has
-// diverged or has learned a part of it, ends the learning of its model and of no other, and is
+// TestSpoilt: a request that panics, leaves weights that are no numbers, or fails when the model
+// has diverged or has learned a part of it, ends the learning of its model and of no other, and is
 // answered with 503; all that was answered before can be learned again. So it is where the process
 // was killed over it.
 func TestSpoilt(t *testing.T) {
