@@ -53,9 +53,9 @@ func (*PerceptronConfig) Entry() learner.Entry {
 // as what is added all has one length with the RBF kernel, the shortest part of w, which makes
 // room, is the oldest. TestNORMA.
 //
-// Deviations: without Beta the margin b is that of w.x (line 3 of Algorithm 1 divides by |w|), as in
-// the CRAMMA paper and in the published tables. A zero score is a mistake. A weight multiplies eta.
-// |w|^2 is carried along, and measured as in [MICRA].
+// Deviations: without Beta the margin b is that of w.x (line 3 of Algorithm 1 divides by |w|), as
+// in the CRAMMA paper and in the published tables. A zero score is a mistake. A weight multiplies
+// eta. |w|^2 is carried along, and measured as in [MICRA].
 //
 // Guarantee: if some unit u has y (u.x) >= gamma for all examples and |x| <= R, the perceptron
 // without margin updates at most (R/gamma)^2 times over any number of epochs (A. B. J. Novikoff,

@@ -50,8 +50,8 @@ func (p *marginalPerceptron[T]) violates(m float64) bool {
 	return m <= float64(p.cfg.Beta*math.Sqrt(p.Norm2))
 }
 
-// marginalNext returns |w + step y x|^2, where |w|^2 is norm2, y w.x = m and |x|^2 = X, and the part
-// of it that is |w|^2. That is infinite where the sum says nothing, so that it is measured.
+// marginalNext returns |w + step y x|^2, where |w|^2 is norm2, y w.x = m and |x|^2 = X, and the
+// part of it that is |w|^2. That is infinite where the sum says nothing, so that it is measured.
 func marginalNext(norm2, m, step, X float64) (next, kept float64) {
 	next = norm2 + float64(step*(float64(2*m)+float64(step*X)))
 	if next > 0 && next <= math.MaxFloat64 {
@@ -60,8 +60,8 @@ func marginalNext(norm2, m, step, X float64) (next, kept float64) {
 	return 0, math.Inf(1)
 }
 
-// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. It ends where no weights have
-// a margin above Beta, as FitResult.Bound shows.
+// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. It ends where no weights
+// have a margin above Beta, as FitResult.Bound shows.
 func (p *marginalPerceptron[T]) Fit(ctx context.Context, b *engine.Block[T],
 	o learner.FitOptions) (learner.FitResult, error) {
 	return p.FitByPasses(ctx, "perceptron", b, o,

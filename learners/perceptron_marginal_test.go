@@ -75,7 +75,7 @@ func marginalPerceptron[T learner.Float](t *testing.T, form string, tolerance fl
 					r.Bound < top.Margin*(1-tolerance) {
 					t.Errorf("%s: %+v, %v", what, r, err)
 				}
-				if m := least(l.(learner.Learner[T]).Weights()); math.Abs(m-r.Margin) > tolerance {
+				if m := least(l.Weights()); math.Abs(m-r.Margin) > tolerance {
 					t.Errorf("%s: margin %v, said to be %v", what, m, r.Margin)
 				}
 			}

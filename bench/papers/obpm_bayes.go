@@ -71,7 +71,7 @@ func (l *bayesLearner) learn(ctx context.Context, b *engine.Block[float64], seed
 		if err != nil {
 			return nil, fmt.Errorf("bench: %s: %w", l.text, err)
 		}
-		return f.(learner.Learner[float64]).Weights(), nil
+		return f.Weights(), nil
 	}
 	f, err := learner.Make[float64](l.name, l.config, env)
 	if err != nil {

@@ -323,8 +323,8 @@ func (l *ScaledLinear[T]) Fields(c *learner.Codec) {
 	c.Part(learner.CutPrefix, &l.Cut, CheckPassCut)
 }
 
-// FieldsWithSum is Fields of a learner that keeps the sum of its dual coefficients for a bound of the
-// margin. It is no part of the state, but of a cut; where it is not known it becomes NaN.
+// FieldsWithSum is Fields of a learner that keeps the sum of its dual coefficients for a bound of
+// the margin. It is no part of the state, but of a cut; where it is not known it becomes NaN.
 func (l *ScaledLinear[T]) FieldsWithSum(c *learner.Codec, sum *float64) {
 	l.Fields(c)
 	c.Then(func() {
