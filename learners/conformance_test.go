@@ -17,6 +17,7 @@ import (
 var variants = map[string]map[string]learner.Config{
 	"perceptron": {
 		"margin": &learners.PerceptronConfig{Margin: 0.3, Eta: 0.25},
+		"beta":   &learners.PerceptronConfig{Beta: 0.05, Eta: 0.5},
 		"rbf": &learners.PerceptronConfig{MarginRel: 0.2, Eta: 0.5,
 			OnlineConfig: onlineRBF(0)},
 		"norma": &learners.PerceptronConfig{Margin: 1, Eta: 0.5, Lambda: 0.001,
@@ -70,7 +71,9 @@ var variants = map[string]map[string]learner.Config{
 		"of romma": obpmOf("romma", nil),
 		"of cramma": obpmOf("cramma",
 			&learners.CRAMMAConfig{Epsilon: 0.5, Beta: 0.5, Eta: 0.1, EtaDelta: 1, R: 3}),
-		"of micra":       obpmOf("micra", nil),
+		"of micra": obpmOf("micra", nil),
+		"of perceptron, beta": obpmOf("perceptron", &learners.PerceptronConfig{Beta: 0.05,
+			Eta: 0.5}),
 		"of alma p=4":    obpmOf("alma", &learners.ALMAConfig{P: 4, Alpha: 0.9}),
 		"of romma apart": apart(obpmOf("romma", nil)),
 		"of romma, cap":  capped(obpmOf("romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.1})),
@@ -86,10 +89,12 @@ var variants = map[string]map[string]learner.Config{
 	},
 	"ovr": {
 		"of perceptron": &learners.OVRConfig{Base: "perceptron"},
-		"two classes":   &learners.OVRConfig{Base: "pa", Classes: 2},
-		"of adf":        &learners.OVRConfig{Base: "adf"},
-		"of svm":        &learners.OVRConfig{Base: "svm"},
-		"of romma":      &learners.OVRConfig{Base: "romma"},
+		"of perceptron, beta": &learners.OVRConfig{Base: "perceptron",
+			BaseConfig: &learners.PerceptronConfig{Beta: 0.05, Eta: 1}},
+		"two classes": &learners.OVRConfig{Base: "pa", Classes: 2},
+		"of adf":      &learners.OVRConfig{Base: "adf"},
+		"of svm":      &learners.OVRConfig{Base: "svm"},
+		"of romma":    &learners.OVRConfig{Base: "romma"},
 		"of pumma, soft, two": &learners.OVRConfig{Classes: 2, Base: "pumma",
 			BaseConfig: &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 50}},
 		"of budget": &learners.OVRConfig{Base: "budget", BaseConfig: &learners.BudgetConfig{
@@ -294,6 +299,8 @@ func TestBits(t *testing.T) {
 	}{
 		{"perceptron", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.1}, "358521a5a599",
 			"5b51cdafbae9"},
+		{"perceptron", &learners.PerceptronConfig{Beta: 0.3, Eta: 0.1}, "f9fb717b56c3",
+			"983c9a514d21"},
 		{"alma", &learners.ALMAConfig{P: 2}, "b77e7e5e24dd", "2179c1288fa8"},
 		{"alma", &learners.ALMAConfig{P: 4, Alpha: 0.5}, "7ec227a9e6c2", "7ec227a9e6c2"},
 		{"alma", &learners.ALMAConfig{P: 2.3, Alpha: 0.5}, "c64b9e4bb23d", "c64b9e4bb23d"},

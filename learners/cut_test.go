@@ -39,9 +39,10 @@ func cutRuns() (runs []cutRun) {
 			cutRun{name, c, learner.FitOptions{Delta: 0.5, GramBytes: -1}})
 	}
 	for name, c := range map[string]learner.Config{
-		"romma": &learners.ROMMAConfig{Aggressive: true, Delta: 0.02, KernelConfig: linear},
-		"micra": &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
-		"pumma": &learners.PUMMAConfig{P: "2.5", Delta: 0.02, KernelConfig: linear},
+		"perceptron": &learners.PerceptronConfig{Beta: 0.04, Eta: 1},
+		"romma":      &learners.ROMMAConfig{Aggressive: true, Delta: 0.02, KernelConfig: linear},
+		"micra":      &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
+		"pumma":      &learners.PUMMAConfig{P: "2.5", Delta: 0.02, KernelConfig: linear},
 	} {
 		for _, o := range []learner.FitOptions{{}, {ActiveSet: true}, {Halving: true},
 			{ActiveSet: true, Halving: true}, {Delta: 0.5}, {Delta: 0.5, ActiveSet: true},
@@ -288,10 +289,9 @@ func cutOtherwise(t *testing.T, run cutRun, b *engine.Block[float64],
 		*engine.Block[float64], learner.FitOptions) bool) {
 	t.Helper()
 	o := run.options
-	switch run.name {
-	case "romma", "micra", "pumma":
+	if run.config.Traits().ActiveSet {
 		o.ActiveSet = !o.ActiveSet
-	default:
+	} else {
 		o.GramBytes = -1 - o.GramBytes
 	}
 	switch {

@@ -31,9 +31,10 @@ func testLengths[T learner.Float](t *testing.T, huge float64) {
 		"micra": &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
 		"pumma": &learners.PUMMAConfig{P: "2", Delta: 0.1,
 			KernelConfig: learner.KernelConfig{Kernel: "linear"}},
-		"alma":   &learners.ALMAConfig{P: 2},
-		"cramma": &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1, R: 1},
-		"pa":     &learners.PAConfig{Variant: 1, C: 1},
+		"alma":       &learners.ALMAConfig{P: 2},
+		"cramma":     &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1, R: 1},
+		"pa":         &learners.PAConfig{Variant: 1, C: 1},
+		"perceptron": &learners.PerceptronConfig{Beta: 0.05, Eta: 1},
 	} {
 		for _, size := range []float64{1e18, 1e-18, 1e-30} {
 			b := mixed[T](size)

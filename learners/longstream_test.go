@@ -76,6 +76,7 @@ func longStreams[T learner.Float](t *testing.T) {
 			Combine: learners.CombineWeights, Budget: 1000,
 			Removal: learners.RemoveProject, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 	}
+	configs["perceptron"] = &learners.PerceptronConfig{Beta: 0.05, Eta: 1}
 	for name, c := range configs {
 		n := 100_000
 		if c.Traits().Posterior { // of covariances, and points that take some 20 us an example

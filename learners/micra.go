@@ -246,17 +246,7 @@ func (r *MICRA[T]) CheckState(s learner.State) error {
 }
 
 func (r *MICRA[T]) fields(c *learner.Codec) {
-	r.ScaledLinear.Fields(c)
-	c.Then(func() {
-		r.sum = math.NaN() // of a bound that the next Fit can do without
-		if r.UpdateCount == 0 {
-			r.sum = 0
-		} else if r.Cut != nil {
-			if sum, ok := r.Cut.Scalars["sum"]; ok {
-				r.sum = sum
-			}
-		}
-	})
+	r.FieldsWithSum(c, &r.sum)
 }
 
 // micraOnline is (1) to (3) in the space of a kernel: see [OnlineKernel].

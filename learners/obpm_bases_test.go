@@ -22,6 +22,7 @@ var obpmBases = map[string]struct {
 	"cramma": {"cramma", &CRAMMAConfig{Epsilon: 0.5, Beta: 0.1, Eta: 0.2, EtaDelta: 0.5, R: 5},
 		1e-11},
 	"micra":     {"micra", nil, 1e-11},
+	"beta":      {"perceptron", &PerceptronConfig{Beta: 0.2, Eta: 0.5}, 1e-11},
 	"alma":      {"alma", nil, 1e-11},
 	"alma p=4":  {"alma", &ALMAConfig{P: 4, Alpha: 0.9}, 1e-11},
 	"pumma":     {"pumma", nil, 1e-11},

@@ -14,7 +14,8 @@ import (
 // TestShards: parts that learn apart and are joined have the state of the whole, and the rounds, to
 // the bit, for any number of parts.
 func TestShards(t *testing.T) {
-	for _, base := range []string{"perceptron", "pa", "lms", "alma", "romma", "cramma", "micra"} {
+	for _, base := range []string{"perceptron", "beta", "pa", "lms", "alma", "romma", "cramma",
+		"micra"} {
 		for _, combine := range []string{CombineWeights, CombineVote, "cap"} {
 			for _, dense := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%s/dense=%v", base, combine, dense), func(t *testing.T) {
@@ -30,6 +31,9 @@ func testShards[T learner.Float](t *testing.T, base, combine string, dense bool)
 	cfg := &OBPMConfig{Members: 300, Tau: 0.1, Base: base, Combine: combine,
 		Together: true, Budget: 1000, Removal: RemoveProject,
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+	if base == "beta" {
+		cfg.Base, cfg.BaseConfig = "perceptron", &PerceptronConfig{Beta: 0.1, Eta: 0.5}
+	}
 	if combine == "cap" {
 		if cfg.Combine, cfg.Cap = CombineWeights, true; cfg.Traits().Shard == nil {
 			return

@@ -26,7 +26,8 @@ func (*PerceptronConfig) Entry() learner.Entry {
 	}
 }
 
-// Perceptron adds an example to its weights when the example's margin is at most b.
+// Perceptron adds an example to its weights when the example's margin is at most b, or, with Beta,
+// at most that share of the weights' length: the marginalised perceptron.
 //
 // Reference: F. Rosenblatt, "The Perceptron: A Probabilistic Model for Information Storage and
 // Organization in the Brain", Psychological Review 65(6):386-408, 1958. With a margin: R. O. Duda,
@@ -34,12 +35,14 @@ func (*PerceptronConfig) Entry() learner.Entry {
 // Algorithm 1 of E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online
 // Bayes Point Machines", PAKDD 2003:
 //
-//	if y_t (w_k . x_t) <= b then w_{k+1} = w_k + eta y_t x_t        (w_1 = 0)
+//	if y_t (w_k . x_t) <= b         then w_{k+1} = w_k + eta y_t x_t        (w_1 = 0)
+//	if y_t (w_k . x_t) / |w_k| <= rho    likewise, of the marginalised perceptron
 //
 //	paper       here            shape, unit
 //	x_t, y_t    block           example; label, -1 or +1
 //	w_k         w               one a feature
 //	rho_k |w|   Config.Margin   b, of y f; Config.MarginRel is b/R^2
+//	rho         Config.Beta     of weights of length 1; without a kernel
 //	eta_k       Config.Eta      fixed
 //
 // With a kernel, lambda > 0 and a budget it is NORMA with the hinge loss and truncation (J.
@@ -50,16 +53,18 @@ func (*PerceptronConfig) Entry() learner.Entry {
 // as what is added all has one length with the RBF kernel, the shortest part of w, which makes
 // room, is the oldest. TestNORMA.
 //
-// Deviations: the margin b is that of w.x (line 3 of Algorithm 1 divides by |w|), as in the CRAMMA
-// paper and in the published tables. A zero score is a mistake. A weight multiplies eta.
+// Deviations: without Beta the margin b is that of w.x (line 3 of Algorithm 1 divides by |w|), as
+// in the CRAMMA paper and in the published tables. A zero score is a mistake. A weight multiplies
+// eta. |w|^2 is carried along, and measured as in [MICRA].
 //
 // Guarantee: if some unit u has y (u.x) >= gamma for all examples and |x| <= R, the perceptron
 // without margin updates at most (R/gamma)^2 times over any number of epochs (A. B. J. Novikoff,
 // "On convergence proofs on perceptrons", 1962); with margin b at most (R^2 + 2b/eta)/gamma^2.
-// TestPerceptronNovikoff.
+// TestPerceptronNovikoff. With Beta below gamma the updates end, too, and every example then has a
+// margin y (w.x)/|w| above Beta: TestMarginalPerceptron.
 //
-// Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature. With a
-// kernel see [OnlineKernel].
+// Cost: one dot an example, one axpy an update: O(non-zeros); with Beta a sum of squares, too, and
+// O(features) every 1024 updates. Memory: one T a feature. With a kernel see [OnlineKernel].
 type Perceptron[T learner.Float] struct {
 	primal.Linear[T]
 	cfg PerceptronConfig
@@ -74,6 +79,9 @@ type PerceptronConfig struct {
 	//
 	// With a kernel R^2 is K(x, x) of that example. Default 0; 0 or more.
 	MarginRel float64 `json:"margin_rel" flag:"margin-rel"`
+	// Beta is the margin, of weights of length 1, up to which an example is learned: y f <= beta
+	// |w|; it goes without a margin, margin-rel and a kernel. Default 0; 0 or more.
+	Beta float64 `json:"beta,omitzero" flag:"beta"`
 	// Eta is the step size. Default 1; above 0.
 	Eta float64 `json:"eta" flag:"eta"`
 	// Lambda shrinks the weights in a kernel's space by 1 - eta lambda at each example: NORMA.
@@ -85,7 +93,8 @@ type PerceptronConfig struct {
 	OnlineConfig
 }
 
-// Validate wants Margin and MarginRel >= 0, not both, Eta > 0 and a kernel.
+// Validate wants Margin, MarginRel and Beta >= 0, one of them at most, Eta > 0 and a kernel, which
+// is the plain inner product with Beta.
 func (c *PerceptronConfig) Validate() error {
 	if err := learner.CheckSetting("perceptron", "margin", c.Margin, c.Margin >= 0,
 		"a number >= 0"); err != nil {
@@ -98,6 +107,18 @@ func (c *PerceptronConfig) Validate() error {
 	if c.Margin != 0 && c.MarginRel != 0 {
 		return fmt.Errorf("perceptron: margin is %v and margin-rel is %v, want one of them: %w",
 			c.Margin, c.MarginRel, learner.ErrConfig)
+	}
+	if err := learner.CheckSetting("perceptron", "beta", c.Beta, c.Beta >= 0,
+		"a number >= 0"); err != nil {
+		return err
+	}
+	if c.Beta != 0 && (c.Margin != 0 || c.MarginRel != 0) {
+		return fmt.Errorf("perceptron: beta is %v beside a margin or margin-rel, want one of "+
+			"them: %w", c.Beta, learner.ErrConfig)
+	}
+	if c.Beta != 0 && !c.Linear() {
+		return fmt.Errorf("perceptron: beta is %v and the kernel %s: with a kernel take margin or "+
+			"margin-rel: %w", c.Beta, c.kernel().EngineKernel().Kind, learner.ErrConfig)
 	}
 	if err := learner.CheckSetting("perceptron", "eta", c.Eta, c.Eta > 0,
 		"a number > 0"); err != nil {
@@ -114,7 +135,10 @@ func (c *PerceptronConfig) Validate() error {
 func (c *PerceptronConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.Relative, t.Members = c.MarginRel != 0 && c.relativeLengths(), c.members()
-	t.Weights, t.Forgets, t.Mixes = true, true, true
+	t.Weights, t.Forgets, t.Mixes = true, c.Beta == 0, c.Beta == 0
+	if c.Beta != 0 {
+		t.ActiveSet, t.Remedies = true, []learner.Remedy{{Change: "lower", Setting: "beta"}}
+	}
 	return c.traits("perceptron", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
@@ -129,6 +153,10 @@ func (c *PerceptronConfig) Memory(x learner.Extent) learner.Footprint {
 		return onlineMemory(x, c.Budget)
 	}
 	f := primal.LinearFootprint(x, 0)
+	if c.Beta != 0 {
+		margin.AddPasses(&f, x)
+		return f
+	}
 	margin.AddFixedCycle(&f, x)
 	return f
 }
@@ -169,6 +197,10 @@ func newPerceptron[T learner.Float](c learner.Config, env learner.Env) (learner.
 		l, err := newWeighted[T]("perceptron", &cfg.OnlineConfig, true, &perceptronOnline{cfg}, env)
 		l.fade = 1 - float64(cfg.Eta*cfg.Lambda)
 		return l, err
+	}
+	if cfg.Beta != 0 {
+		return &marginalPerceptron[T]{ScaledLinear: margin.ScaledLinear[T]{
+			Linear: primal.NewLinear[T](), Scale: 1}, cfg: cfg}, nil
 	}
 	return &Perceptron[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
 }
@@ -292,6 +324,9 @@ func (r *fixedStep[T]) Step(sums []float64, mask []uint64, _ int, s []T, y, w T,
 
 // members is the members' form of the perceptron.
 func (c *PerceptronConfig) members() *learner.MemberForm {
+	if c.Beta != 0 {
+		return c.marginalMembers()
+	}
 	return &learner.MemberForm{Additive: true, Toward: true,
 		Rule32: func(int) (learner.MemberRule[float32], error) { return newFixedStep[float32](c) },
 		Rule64: func(int) (learner.MemberRule[float64], error) { return newFixedStep[float64](c) },

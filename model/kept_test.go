@@ -71,6 +71,7 @@ func smallModels(t testing.TB) (list []smallModel) {
 			{"p=4", &learners.ALMAConfig{P: 4, Alpha: 0.9}},
 			{"rbf-budget", &learners.ALMAConfig{P: 2, Alpha: 0.9, OnlineConfig: online}}},
 		"perceptron": {{"margin", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.25}},
+			{"beta", &learners.PerceptronConfig{Beta: 0.3, Eta: 0.25}},
 			{"rbf-budget", &learners.PerceptronConfig{MarginRel: 0.3, Eta: 0.25,
 				OnlineConfig: online}}},
 		"pa": {{"rbf-budget", &learners.PAConfig{Variant: 2, OnlineConfig: online}}},

@@ -123,7 +123,7 @@ func TestPapersPage(t *testing.T) {
 
 	quick := []string{"obpm/table1", "vvm/figure1"}
 	if !testing.Short() {
-		quick = append(quick, "vvm/table1", "obpm/sensitivity")
+		quick = append(quick, "vvm/table1", "obpm/sensitivity", "obpm/bayespoint")
 	}
 	for _, name := range quick {
 		t.Run(name, func(t *testing.T) {

@@ -51,6 +51,7 @@ func PaperOf(experiment string) Paper {
 var about = map[string]float64{
 	"obpm/table1": 1, "obpm/table2": 17, "obpm/figure1": 1, "obpm/figure2": 4, "obpm/figure3": 1,
 	"obpm/kernel": 20, "obpm/sensitivity": 5, "obpm/bases": 10, "obpm/bound": 2,
+	"obpm/bayespoint":  25,
 	"pumma/section5.1": 6, "pumma/rates": 4, "pumma/table1": 26, "pumma/table2": 30,
 	"vvm/figure1": 3, "vvm/table1": 3, "vvm/figures2-4": 6,
 	"vvm/widths":   4,

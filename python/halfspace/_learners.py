@@ -1146,6 +1146,10 @@ class PerceptronClassifier(HalfspaceClassifier):
     margin_rel : float, default 0
         margin as b/R^2, R the length of the longest example, with an appended
         bias and the soft margin; 0 or more
+    beta : float, default 0
+        margin, of weights of length 1, up to which an example is learned: y f
+        <= beta |w|; it goes without a margin, margin-rel and a kernel; 0 or
+        more
     eta : float, default 1
         step size; above 0
     lambda_ : float, default 0
@@ -1179,6 +1183,7 @@ class PerceptronClassifier(HalfspaceClassifier):
     _settings = {
         "margin": ("margin", "float", ""),
         "margin_rel": ("margin_rel", "float", ""),
+        "beta": ("beta", "float", ""),
         "eta": ("eta", "float", ""),
         "lambda_": ("lambda", "float", ""),
         "kernel": ("kernel", "str", ""),
@@ -1194,6 +1199,7 @@ class PerceptronClassifier(HalfspaceClassifier):
         self,
         margin=0,
         margin_rel=0,
+        beta=0,
         eta=1,
         lambda_=0,
         kernel="linear",
@@ -1218,6 +1224,7 @@ class PerceptronClassifier(HalfspaceClassifier):
     ):
         self.margin = margin
         self.margin_rel = margin_rel
+        self.beta = beta
         self.eta = eta
         self.lambda_ = lambda_
         self.kernel = kernel

@@ -31,6 +31,12 @@ func (m *ScaledMember) CountUpdate(next, kept float64) {
 	m.Norm2, m.Grown = next, primal.Growth(m.Grown, kept)
 }
 
+// Due reports whether the next Fold measures.
+func (m *ScaledMember) Due() bool {
+	return m.Updates > 0 && m.Updates%primal.MeasureEvery == 0 || m.Grown > primal.MostGrowth ||
+		!(m.Scale > 0x1p-32 && m.Scale < 0x1p32)
+}
+
 // NewScaled returns so many members without weights.
 func NewScaled[T learner.Float](members int, first ScaledMember) Scaled[T] {
 	r := Scaled[T]{Members: make([]ScaledMember, members)}
@@ -59,8 +65,7 @@ func (r *Scaled[T]) Bind(w learner.MemberWeights[T]) { r.weights = w }
 // margin.ScaledLinear. Cost: all weights of a member.
 func (r *Scaled[T]) Fold(i int) {
 	m := &r.Members[i]
-	if (m.Updates == 0 || m.Updates%primal.MeasureEvery != 0) && m.Grown <= primal.MostGrowth &&
-		m.Scale > 0x1p-32 && m.Scale < 0x1p32 {
+	if !m.Due() {
 		return
 	}
 	r.weights.Scale(i, T(m.Scale))

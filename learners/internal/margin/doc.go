@@ -4,8 +4,8 @@
 //	cycle.go    passes over scores kept up to date by Gram rows, or over weights carried along:
 //	            perceptron, alma, cramma
 //	passes.go   passes that try each example on the learner itself, with the active set and the
-//	            halving of the accuracy: romma, micra, pumma
-//	scaled.go   [ScaledLinear], weights with a factor, and their Fit by passes: romma, micra
+//	            halving of the accuracy: romma, micra, pumma, perceptron with beta
+//	scaled.go   [ScaledLinear], weights with a factor, and their Fit by passes: the same but pumma
 //	rows.go     [RowSolver], romma and pumma over the rows of a Gram matrix: with a kernel
 //	cut.go      where a run was stopped, as a State, so that another goes on to the bit
 //	twofold.go  sums with their rounding errors beside them

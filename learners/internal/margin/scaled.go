@@ -323,6 +323,22 @@ func (l *ScaledLinear[T]) Fields(c *learner.Codec) {
 	c.Part(learner.CutPrefix, &l.Cut, CheckPassCut)
 }
 
+// FieldsWithSum is Fields of a learner that keeps the sum of its dual coefficients for a bound of
+// the margin. It is no part of the state, but of a cut; where it is not known it becomes NaN.
+func (l *ScaledLinear[T]) FieldsWithSum(c *learner.Codec, sum *float64) {
+	l.Fields(c)
+	c.Then(func() {
+		*sum = math.NaN() // of a bound that the next Fit can do without
+		if l.UpdateCount == 0 {
+			*sum = 0
+		} else if l.Cut != nil {
+			if known, ok := l.Cut.Scalars["sum"]; ok {
+				*sum = known
+			}
+		}
+	})
+}
+
 // ParallelSine2 is the squared sine of the angle below which rounding of scores decides: 1 - cos^2
 // is then a difference of numbers near 1 that a score of T rounds by some units of 2^-24 or 2^-53,
 // a dot of many terms by some more. 2^-17 and 2^-46 leave a factor of 2^7 for those.
