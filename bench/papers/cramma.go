@@ -343,14 +343,14 @@ func (t crammaTable) line(ctx context.Context, p problem, l published, most floa
 	if l.note != "" {
 		within, digits = 5e-4, 1
 	}
-	these := []Row{row("t", float64(l.updates)), row("margin", l.margin)}
+	counted, count := "t", res.Counter
+	if l.learner == "perceptron" && t.less > 0 { // the one column that counts updates
+		counted, count = "updates", res.Counter-t.less
+	}
+	these := []Row{row(counted, float64(l.updates)), row("margin", l.margin)}
 	these[0].Seconds, these[0].Note, these[1].Note = seconds, l.note, l.note
 	these[0].Tolerance = within * float64(l.updates)
-	if l.learner == "perceptron" && t.less > 0 {
-		these[0].Tolerance, these[0].Note = float64(t.less), "the paper's columns of updates show "+
-			"t, but this one shows t - 1"
-	}
-	these[0].fillOne(float64(res.Counter), 1)
+	these[0].fillOne(float64(count), 1)
 	if timed {
 		these[0].beside(ctx, l.learner, res.Updates, func() int64 { return t.plain(p, l) })
 	}
