@@ -72,8 +72,8 @@ type FitOptions struct {
 	// up. 0: DefaultRefresh.
 	Refresh int64
 	// ActiveSet passes over the examples that were updates in the last pass over all, until they
-	// make no update, before the next pass over all. ROMMA, MICRA, PUMMA and a perceptron with Beta take it; the others
-	// find the next violator among all in one step.
+	// make no update, before the next pass over all. ROMMA, MICRA, PUMMA and a perceptron with Beta
+	// take it; the others find the next violator among all in one step.
 	ActiveSet bool
 	// Halving begins with an accuracy delta of 1 and halves it after each pass without updates,
 	// down to the learner's. Aggressive ROMMA and PUMMA take it.

@@ -211,7 +211,8 @@ func obpmBayesPoint(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 		got := map[string]map[string][]float64{angle: {}, other: {}}
 		for _, l := range list {
-			got[angle][l.text], got[other][l.text] = make([]float64, o.Runs), make([]float64, o.Runs)
+			got[angle][l.text] = make([]float64, o.Runs)
+			got[other][l.text] = make([]float64, o.Runs)
 		}
 		err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) error {
 			seed := o.Seed + uint64(run)
@@ -249,8 +250,8 @@ func obpmBayesPoint(ctx context.Context, o RunOptions) ([]Row, error) {
 				add(r)
 			}
 			for _, c := range [][3]string{
-				{"perceptron", "obpm N=100", "the paper: the average of perceptrons approximates the " +
-					"Bayes point"},
+				{"perceptron", "obpm N=100", "the paper: the average of perceptrons approximates " +
+					"the Bayes point"},
 				{"svm", "obpm N=100", "ours: the average is no SVM by other means"},
 				{"obpm N=25", "obpm N=100", "ours: more members approximate it better"},
 				{"obpm N=100", "ep", "ours: EP is made for that point, off which hit-and-run " +
