@@ -54,7 +54,7 @@ func crammaTables() []crammaTable {
 			less: 1, lines: crammaTable1},
 		{name: "cramma/table2", summary: "the counter t, one more than the updates, and margin " +
 			"of CRAMMA with epsilon = 2, beside Theorem 1's bounds, on sonar", needs: sonar,
-			load: sonarData,
+			load:    sonarData,
 			epsilon: 2, delta: 0.3, eta: constant(0.4), most: 0.00841, unit: 1e-5,
 			lines: crammaTable2},
 		{name: "cramma/table3", summary: three + "on WBC without 11 patterns", needs: wbc,

@@ -15,8 +15,8 @@ import (
 )
 
 // TestCRAMMATables: every line is exact, t or the updates, margin, (D'-D)/D and the share below the
-// maximal margin; the ones that hinge on rounding are near; all runs of CRAMMA are within the bounds
-// of Theorem 1. Lines too long for a test are left out: repro runs them.
+// maximal margin; the ones that hinge on rounding are near; all runs of CRAMMA are within the
+// bounds of Theorem 1. Lines too long for a test are left out: repro runs them.
 func TestCRAMMATables(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Dir(realdata.File(t, "sonar.mines"))
