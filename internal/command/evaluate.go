@@ -186,19 +186,19 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 		shown := m.Prep.Shown()
 		e.labels = []string{orRest(shown.Negative), shown.Positive}
 	}
-	add := e.add
-	if t := m.Threshold; t != nil { // as predict does
-		add = func(o *eval.Outcome, scores []float64) {
-			if o.Predicted >= 0 {
-				o.Predicted = 0
-				if o.Score >= t.Score {
-					o.Predicted = 1
-				}
-			}
-			e.add(o, scores)
+	t, classes := m.Threshold, len(m.Prep.Classes)
+	_, err = eval.TallyEach(work, p, s, proba, func(o *eval.Outcome, scores []float64) {
+		if classes > 0 && int(o.Class) >= classes {
+			o.Class = -1 // none of them, as predict has it
 		}
-	}
-	_, err = eval.TallyEach(work, p, s, proba, add)
+		if t != nil && o.Predicted >= 0 {
+			o.Predicted = 0
+			if o.Score >= t.Score {
+				o.Predicted = 1
+			}
+		}
+		e.add(o, scores)
+	})
 	if err != nil {
 		return e.unread(ctx, err)
 	}
