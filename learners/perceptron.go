@@ -80,7 +80,9 @@ type PerceptronConfig struct {
 	// With a kernel R^2 is K(x, x) of that example. Default 0; 0 or more.
 	MarginRel float64 `json:"margin_rel" flag:"margin-rel"`
 	// Beta is the margin, of weights of length 1, up to which an example is learned: y f <= beta
-	// |w|; it goes without a margin, margin-rel and a kernel. Default 0; 0 or more.
+	// |w|.
+	//
+	// It goes without Margin, MarginRel and a kernel. Default 0; 0 or more.
 	Beta float64 `json:"beta,omitzero" flag:"beta"`
 	// Eta is the step size. Default 1; above 0.
 	Eta float64 `json:"eta" flag:"eta"`

@@ -237,7 +237,7 @@ func (c *PerceptronConfig) Help(field string) string {
 	case "MarginRel":
 		return "margin as b/R^2, R the length of the longest example, with an appended bias and the soft margin; 0 or more"
 	case "Beta":
-		return "margin, of weights of length 1, up to which an example is learned: y f <= beta |w|; it goes without a margin, margin-rel and a kernel; 0 or more"
+		return "margin, of weights of length 1, up to which an example is learned: y f <= beta |w|; 0 or more"
 	case "Eta":
 		return "step size; above 0"
 	case "Lambda":

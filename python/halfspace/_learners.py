@@ -1148,8 +1148,7 @@ class PerceptronClassifier(HalfspaceClassifier):
         bias and the soft margin; 0 or more
     beta : float, default 0
         margin, of weights of length 1, up to which an example is learned: y f
-        <= beta |w|; it goes without a margin, margin-rel and a kernel; 0 or
-        more
+        <= beta |w|; 0 or more
     eta : float, default 1
         step size; above 0
     lambda_ : float, default 0
