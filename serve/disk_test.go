@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -230,6 +231,24 @@ func TestInUse(t *testing.T) {
 	}
 }
 
+// logged is a log that one goroutine reads while another writes it.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // TestNotSaved: a server that can't save is not ready until it can, and says why, once as long as
 // it is the same; it tries again each second, though it saves at no time of its own.
 func TestNotSaved(t *testing.T) {
@@ -246,7 +265,7 @@ func TestNotSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		var said bytes.Buffer
+		var said logged
 		s := start(t, Options{Models: []Model{{Name: "a", Path: path}},
 			Logger: slog.New(slog.NewTextHandler(&said, nil))})
 		do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
