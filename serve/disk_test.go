@@ -231,19 +231,19 @@ func TestInUse(t *testing.T) {
 	}
 }
 
-// logged is a log that one goroutine reads while another writes it.
-type logged struct {
+// sharedLog is a log that one goroutine reads while another writes it.
+type sharedLog struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (l *logged) Write(b []byte) (int, error) {
+func (l *sharedLog) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(b)
 }
 
-func (l *logged) String() string {
+func (l *sharedLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
@@ -265,7 +265,7 @@ func TestNotSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		var said logged
+		var said sharedLog
 		s := start(t, Options{Models: []Model{{Name: "a", Path: path}},
 			Logger: slog.New(slog.NewTextHandler(&said, nil))})
 		do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
