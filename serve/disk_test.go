@@ -270,7 +270,7 @@ func TestNotSaved(t *testing.T) {
 			Logger: slog.New(slog.NewTextHandler(&said, nil))})
 		do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
 		if err := os.RemoveAll(dir); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		fails := func(want int) {
 			t.Helper()

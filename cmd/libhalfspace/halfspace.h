@@ -106,8 +106,8 @@ int32_t halfspace_predict(halfspace_model m, const halfspace_rows *rows, int32_t
 
 /* Of rows by the names of their columns, texts and missing values included: a JSON object each, one
  * behind another, as {"age": 31, "job": "clerk", "city": null}. what: HALFSPACE_SCORES and
- * HALFSPACE_PROBABILITIES, the outputs of each row, or HALFSPACE_LABELS, the number of its label, as
- * above. It returns the number of rows; where they need more places than there are, none is
+ * HALFSPACE_PROBABILITIES, the outputs of each row, or HALFSPACE_LABELS, the number of its label,
+ * as above. It returns the number of rows; where they need more places than there are, none is
  * written. */
 #define HALFSPACE_SCORES 0
 #define HALFSPACE_PROBABILITIES 1

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 
 // TestProfilePages asks for live profiles as a stranger would that had its own name point to this
@@ -151,7 +152,7 @@ func TestProfileTags(t *testing.T) {
 			missed := strings.Fields(c.tags)
 			for range 30 {
 				command(args...)
-				profile := unpacked(t, file)
+				profile := realdata.Unpacked(t, file)
 				missed = slices.DeleteFunc(missed, func(tag string) bool {
 					// an entry of the table of strings, field 6 of profile.proto
 					return bytes.Contains(profile, append([]byte{6<<3 | 2, byte(len(tag))}, tag...))
@@ -163,23 +164,4 @@ func TestProfileTags(t *testing.T) {
 			t.Errorf("%q are not among the profiles' strings", missed)
 		})
 	}
-}
-
-// unpacked returns what a file packed by gzip holds.
-func unpacked(t *testing.T, file string) []byte {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }

@@ -33,7 +33,13 @@ func File(t testing.TB, name string) string {
 // Text returns what is in a data file that is packed by gzip.
 func Text(t testing.TB, name string) []byte {
 	t.Helper()
-	f, err := os.Open(File(t, name))
+	return Unpacked(t, File(t, name))
+}
+
+// Unpacked returns what is in a file that is packed by gzip.
+func Unpacked(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
