@@ -1,7 +1,7 @@
 #include "textflag.h"
 
 // Exp, NEON. The steps and the constants are those of expOne in exp.go, the body is in exp_neon.h;
-// encoded instructions are explained in vecmath_arm64.s.
+// encoded instructions are explained in neon_arm64.s.in.
 
 #define COPY(m, d) VORR m.B16, m.B16, d.B16
 // NEXT is a step of Horner's rule for both registers: the polynomials go from p to q.

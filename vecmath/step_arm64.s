@@ -1,7 +1,7 @@
 #include "textflag.h"
 
 // Score-space kernels, NEON. The contract is in step.go; encoded instructions are explained in
-// vecmath_arm64.s.
+// neon_arm64.s.in.
 //
 // addScaledNext goes down from the end and gathers one bit an element, 64 to a word. Whatever it
 // finds replaces what it found before, so the last word in which there is something holds the first

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
 // Kernels over bytes; the contracts are in bytes.go. Go's assembler lacks UMULL, UADALP and, of
-// vectors, UCVTF and FMUL: see vecmath_arm64.s for the encoded lines.
+// vectors, UCVTF and FMUL: see neon_arm64.s.in for the encoded lines.
 
 // func byteRowsDotNEON(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int)
 //

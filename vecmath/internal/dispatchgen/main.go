@@ -1,5 +1,5 @@
-// Dispatchgen writes vecmath's dispatch functions and its declarations of assembly from the table
-// in kernels.go. Run it by go generate ./vecmath.
+// Dispatchgen writes vecmath's dispatch functions, its declarations of assembly and the frames of
+// assembly functions from the table in kernels.go. Run it by go generate ./vecmath.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	files, err := generate()
+	files, err := generate(".")
 	for name, text := range files {
 		if err == nil {
 			err = os.WriteFile(name, text, 0o644)
@@ -48,8 +48,8 @@ const stubsDoc = `package vecmath
 
 `
 
-// generate returns the text of each file by its name.
-func generate() (map[string][]byte, error) {
+// generate returns the text of each file by its name; dir is that of vecmath.
+func generate(dir string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	put := func(name, text string) error {
 		formatted, err := format.Source([]byte(header + text))
@@ -71,6 +71,13 @@ func generate() (map[string][]byte, error) {
 		if err := put("zstubs_"+target+".go", stubs(target)); err != nil {
 			return nil, err
 		}
+	}
+	frames, err := assembly(dir)
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range frames {
+		files[name] = []byte(text)
 	}
 	return files, put("zdispatch_other.go", "//go:build !amd64 && !arm64\n\n"+dispatch("other"))
 }
