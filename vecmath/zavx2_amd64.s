@@ -389,7 +389,6 @@ TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-128
 #undef ABSMASK
 #undef MAXHALVES
 #undef HALVE
-
 // float64
 
 #define SZ 8

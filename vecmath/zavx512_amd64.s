@@ -384,7 +384,6 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #undef TAKEHIGH
 #undef HALVELANE
 #undef MAXLANE
-
 // float64
 
 #define ESIZE 8 // bytes of an element

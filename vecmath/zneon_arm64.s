@@ -249,7 +249,6 @@ TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-128
 #undef MAGNITUDE
 #undef FLDP
 #undef LOADX
-
 // float64
 
 #define SIZE 8 // bytes of an element

@@ -97,7 +97,6 @@ TEXT ·symMulAVX2F32(SB), NOSPLIT, $0-40
 #undef FMA213
 #undef BLENDV
 #undef HALVE
-
 // float64
 
 #define SZ 8
@@ -153,6 +152,8 @@ TEXT ·symMulAVX2F64(SB), NOSPLIT, $0-40
 #include "sym_avx2.h"
 #undef LOADN
 
+// AVX-512
+
 #undef SZ
 #undef LOGSZ
 #undef SIGN
@@ -167,9 +168,6 @@ TEXT ·symMulAVX2F64(SB), NOSPLIT, $0-40
 #undef FMA213
 #undef BLENDV
 #undef HALVE
-
-// AVX-512
-
 // float32
 
 #define SZ 4
@@ -227,7 +225,6 @@ TEXT ·symMulAVX512F32(SB), NOSPLIT, $0-40
 #undef MUL
 #undef FMA
 #undef HALVE
-
 // float64
 
 #define SZ 8

@@ -56,7 +56,6 @@ TEXT ·symMulNEONF32(SB), NOSPLIT, $64-40
 #undef FMADD
 #undef FMOV
 #undef FMUL
-
 // float64
 
 #define SIZE 8 // bytes of an element

@@ -55,6 +55,8 @@ type assembler struct {
 	bits  string // "32" or "64" within @both
 	out   strings.Builder
 	frame *frame // that lines belong to, or nil
+
+	macros []string // that @both defined, in use until the next @both or its second half
 }
 
 // A frame is a function of assembly.
@@ -82,6 +84,10 @@ func (a *assembler) file(lines []string) error {
 			return fmt.Errorf("line %d: no @end", i+1)
 		}
 		for _, a.bits = range []string{"32", "64"} {
+			for _, m := range a.macros {
+				fmt.Fprintf(&a.out, "#undef %s\n", m)
+			}
+			a.macros = nil
 			fmt.Fprintf(&a.out, "// float%s\n\n", a.bits)
 			for j, line := range lines[i+1 : end] {
 				if err := a.line(line); err != nil {
@@ -89,9 +95,6 @@ func (a *assembler) file(lines []string) error {
 				}
 			}
 			a.close()
-			if a.bits == "32" {
-				a.undefine(lines[i+1 : end])
-			}
 		}
 		a.bits = ""
 		i = end
@@ -100,19 +103,7 @@ func (a *assembler) file(lines []string) error {
 	return nil
 }
 
-var macro = regexp.MustCompile(`^(?:define|32:#define) (\w+)`)
-
-// undefine takes back what define and #define defined for float32 outside frames.
-func (a *assembler) undefine(lines []string) {
-	inFrame := false
-	for _, line := range lines {
-		inFrame = line != "" && (inFrame || strings.HasPrefix(line, "frame "))
-		if m := macro.FindStringSubmatch(line); m != nil && !inFrame {
-			fmt.Fprintf(&a.out, "#undef %s\n", m[1])
-		}
-	}
-	a.out.WriteString("\n")
-}
+var macro = regexp.MustCompile(`^#define (\w+)`)
 
 // close ends the frame that is open.
 func (a *assembler) close() {
@@ -132,6 +123,9 @@ func (a *assembler) line(line string) error {
 			return nil
 		}
 		line = rest
+		if m := macro.FindStringSubmatch(line); m != nil && a.frame == nil {
+			a.macros = append(a.macros, m[1])
+		}
 	}
 	word, rest, _ := strings.Cut(strings.TrimPrefix(line, "\t"), " ")
 	switch {
@@ -145,6 +139,7 @@ func (a *assembler) line(line string) error {
 			body = parts[2]
 		}
 		line = "#define " + parts[0] + " " + body
+		a.macros = append(a.macros, macro.FindStringSubmatch(line)[1])
 	case word == "frame":
 		return a.open(strings.Fields(rest))
 	case a.frame == nil:
