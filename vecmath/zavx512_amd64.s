@@ -175,7 +175,7 @@ TEXT ·dotAVX512F32(SB), NOSPLIT, $0-28
 	RET
 
 // func addRowsAtAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32, nlist int, alpha float32) 
-TEXT ·addRowsAtAVX512F32(SB), NOSPLIT, $0-64
+TEXT ·addRowsAtAVX512F32(SB), NOSPLIT, $0-60
 	MOVQ y+0(FP), DI
 	MOVQ n+8(FP), CX
 	MOVQ rows+16(FP), R10

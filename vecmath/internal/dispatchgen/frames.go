@@ -236,7 +236,9 @@ func (a *assembler) open(words []string) error {
 	for _, p := range k.operands() {
 		place(p.name, of(p.typ))
 	}
-	size = (size + 7) / 8 * 8
+	if k.result != "" { // results begin at a word
+		size = (size + 7) / 8 * 8
+	}
 	switch {
 	case strings.HasPrefix(k.result, "("):
 		for _, r := range (kernel{params: strings.Trim(k.result, "()")}).allParams() {
