@@ -30,16 +30,16 @@ type room struct {
 var rooms = []room{
 	{"cmd/halfspace", "internal/command", ""},
 	{"internal/command", "serve shard bench bench/papers exchange training dataset/public eval " +
-		"model dataset dataset/format learner engine vecmath internal/atomicfile internal/schema " +
-		"internal/spelling", "."},
+		"model dataset dataset/format learner engine vecmath internal/report internal/atomicfile " +
+		"internal/schema internal/spelling", "."},
 	{"examples/embed", ".", ""},
 	{"serve", ". model dataset/format learner engine internal/atomicfile internal/fields " +
 		"internal/frames internal/schema internal/waiting", "learners"},
 	{"examples/http", "dataset learners learner engine", ""},
 	{".", "training eval model dataset dataset/format learner engine internal/fields " +
 		"internal/scratch", "learners"},
-	{"bench/papers", "bench training eval eval/stat dataset learners learner engine internal/atomicfile " +
-		"internal/schema internal/naive", ""},
+	{"bench/papers", "bench training eval eval/stat dataset learners learner engine internal/report " +
+		"internal/atomicfile internal/schema internal/naive", ""},
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
 		"internal/naive", ""},
 	{"exchange", "model dataset/format learner engine", ". learners"},
@@ -83,6 +83,7 @@ var rooms = []room{
 	{"vecmath", "internal/trusted", ""},
 	{"vecmath/internal/dispatchgen", "", ""},
 	{"internal/frames", "", ""},
+	{"internal/report", "internal/atomicfile", ""},
 	{"internal/atomicfile", "", ""},
 	{"internal/mapped", "", ""},
 	{"internal/schema", "", ""},

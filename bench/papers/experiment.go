@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/report"
 )
 
 // Experiment is a published table or figure that can be run again.
@@ -87,8 +88,8 @@ type RunOptions struct {
 	Rows    string // only rows that have all of these words, slow ones too; "" is all
 	DataDir string
 	Pool    *engine.Pool
-	Done    func(Row)    // called with each row as it is finished; may be nil
-	Drawn   func(Figure) // called with each figure; may be nil
+	Done    func(Row)           // called with each row as it is finished; may be nil
+	Drawn   func(report.Figure) // called with each figure; may be nil
 
 	more bool // claims that take more runs than the experiment's get them: Runs was 0
 }
@@ -114,7 +115,7 @@ func hasWords(text, of string) bool {
 	return true
 }
 
-func (o RunOptions) drawn(f Figure) {
+func (o RunOptions) drawn(f report.Figure) {
 	if o.Drawn != nil {
 		o.Drawn(f)
 	}

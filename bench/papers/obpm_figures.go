@@ -18,6 +18,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/training"
@@ -82,7 +83,7 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 	}
 
 	var rows []Row
-	figures := []Figure{
+	figures := []report.Figure{
 		{Name: name + "a", Title: "(a) test error, one epoch, no label noise", XLabel: "tau",
 			YLabel: "test error, %"},
 		{Name: name + "b", Title: "(b) margin of the training sample", XLabel: "tau",
@@ -93,7 +94,7 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		o.done(r)
 	}
 	for m, n := range members {
-		lines := [2]Line{{Name: fmt.Sprintf("N=%d", n)}, {Name: fmt.Sprintf("N=%d", n)}}
+		lines := [2]report.Line{{Name: fmt.Sprintf("N=%d", n)}, {Name: fmt.Sprintf("N=%d", n)}}
 		for k, tau := range taus {
 			p := points[m][k]
 			for i, values := range [][]float64{p.errors, p.margins} {
@@ -212,10 +213,10 @@ func follow(ctx context.Context, o RunOptions, list []made,
 }
 
 // line is a curve over the examples seen, at curvePoints of them.
-func (c online) line(values []float64) Line {
+func (c online) line(values []float64) report.Line {
 	n := len(values)
 	step := (n + curvePoints - 1) / curvePoints
-	l := Line{Name: c.learner.text, X: []float64{0}, Y: []float64{0}}
+	l := report.Line{Name: c.learner.text, X: []float64{0}, Y: []float64{0}}
 	for seen := n - (n-1)/step*step; seen <= n; seen += step { // the last is n
 		l.X, l.Y = append(l.X, float64(seen)), append(l.Y, values[seen-1])
 	}
@@ -278,7 +279,7 @@ func obpmFigure2(ctx context.Context, o RunOptions) ([]Row, error) {
 			drift, file = drift+" as printed", file+"-printed"
 		}
 		prefix := fmt.Sprintf("%s, %g positive, ", drift, share)
-		figure := Figure{Name: file,
+		figure := report.Figure{Name: file,
 			Title: fmt.Sprintf("%s of the positive digit from 1 to 2 to 3; %g %% positive", drift,
 				100*share),
 			XLabel: "examples seen", YLabel: "prediction errors", LegendLeft: true}
@@ -377,7 +378,7 @@ func obpmFigure3(ctx context.Context, o RunOptions) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	figures := []Figure{
+	figures := []report.Figure{
 		{Name: name + "a", Title: "(a) Web", XLabel: "examples seen", YLabel: "prediction errors",
 			LegendLeft: true},
 		{Name: name + "b", Title: "(b) Web", XLabel: "examples seen", YLabel: "updates",

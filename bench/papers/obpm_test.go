@@ -15,6 +15,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/internal/report"
 )
 
 // find returns the row whose text and quantity begin with these words.
@@ -184,11 +185,11 @@ func holding(t *testing.T, rows []Row, claims int) {
 }
 
 // drawing collects an experiment's figures.
-func drawing(t *testing.T, name string, o RunOptions) (rows []Row, figures []Figure) {
+func drawing(t *testing.T, name string, o RunOptions) (rows []Row, figures []report.Figure) {
 	t.Helper()
 	pool := engine.NewPool(0)
 	defer pool.Close()
-	o.Seed, o.Pool, o.Drawn = 1, pool, func(f Figure) { figures = append(figures, f) }
+	o.Seed, o.Pool, o.Drawn = 1, pool, func(f report.Figure) { figures = append(figures, f) }
 	rows, err := Repro(context.Background(), experiments[name], o)
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/training"
@@ -77,8 +78,8 @@ type marginNorm struct {
 	pair   [2]marginRun
 	// the other one learns until convergence only with RunOptions.Slow, and two data sets then
 	long   bool
-	curves Figure // 3
-	bars   Figure // 4
+	curves report.Figure // 3
+	bars   report.Figure // 4
 }
 
 // plainUpdates is the number of updates up to which a run's plain form is timed: in all it may take
@@ -103,22 +104,23 @@ func marginNorms(slow bool) []marginNorm {
 		}
 	}
 	norms := []marginNorm{
-		{text: "p=2", target: 0.0225, curves: Figure{YMin: -0.02, YMax: 0.03}, pair: [2]marginRun{
-			{text: "pumma p=2", learner: "pumma", config: pumma("2"), p: 2,
-				plain: func(X [][]float64, y []float64) int64 {
-					return naive.PUMMA(X, y, 2,
-						delta)
-				}},
-			{text: "romma aggressive", learner: "romma", augment: true, p: 2,
-				config: func(int) learner.Config {
-					return &learners.ROMMAConfig{Aggressive: true,
-						Delta: delta}
-				},
-				plain: func(X [][]float64, y []float64) int64 {
-					return naive.ROMMA(X, y,
-						delta)
-				}}}},
-		{text: "p=2 ln n", target: 0.0461, long: true, curves: Figure{YMin: -0.2, YMax: 0.06,
+		{text: "p=2", target: 0.0225, curves: report.Figure{YMin: -0.02, YMax: 0.03},
+			pair: [2]marginRun{
+				{text: "pumma p=2", learner: "pumma", config: pumma("2"), p: 2,
+					plain: func(X [][]float64, y []float64) int64 {
+						return naive.PUMMA(X, y, 2,
+							delta)
+					}},
+				{text: "romma aggressive", learner: "romma", augment: true, p: 2,
+					config: func(int) learner.Config {
+						return &learners.ROMMAConfig{Aggressive: true,
+							Delta: delta}
+					},
+					plain: func(X [][]float64, y []float64) int64 {
+						return naive.ROMMA(X, y,
+							delta)
+					}}}},
+		{text: "p=2 ln n", target: 0.0461, long: true, curves: report.Figure{YMin: -0.2, YMax: 0.06,
 			XLog: true}, pair: [2]marginRun{
 			{text: "pumma p=auto (2 ln n)", learner: "pumma", config: pumma("auto"), p: auto,
 				plain: func(X [][]float64, y []float64) int64 {
@@ -141,7 +143,7 @@ func marginNorms(slow bool) []marginNorm {
 				"makes in all", almaShare)
 			n.curves.YMin = -0.9 // the paper's is -0.2
 		}
-		n.bars = Figure{Name: "pumma/figure4-" + nameOf(n.text), Title: n.curves.Title,
+		n.bars = report.Figure{Name: "pumma/figure4-" + nameOf(n.text), Title: n.curves.Title,
 			XLabel: "bias", YLabel: "seconds"}
 	}
 	return norms
@@ -172,8 +174,9 @@ func pummaSection51(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 	}
 	for _, n := range norms {
-		line := Line{Name: fmt.Sprintf("%g", n.target), X: []float64{0, 0}, Y: []float64{n.target,
-			n.target}}
+		line := report.Line{Name: fmt.Sprintf("%g", n.target), X: []float64{0, 0},
+			Y: []float64{n.target,
+				n.target}}
 		if n.curves.XLog {
 			// with room for the legend before the first curve
 			line.X[0], n.curves.LegendLeft = 30, true
@@ -210,7 +213,7 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 			}
 		}
 		row := Row{Experiment: "pumma/section5.1", Row: fmt.Sprintf("bias %d, %s", bias, m.text)}
-		traces := make([]Line, len(data))
+		traces := make([]report.Line, len(data))
 		took := make([]time.Duration, len(data))
 		err := sideBySide(ctx, o, len(data), func(_ RunOptions, run int) (err error) {
 			traces[run], took[run], err = m.run(ctx, data[run], limit)
@@ -263,10 +266,10 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 		if n.long || bias != 9 {
 			line := meanLine(traces)
 			line.Name = fmt.Sprintf("%s (%d)", m.learner, bias)
-			n.curves.Lines = append(n.curves.Lines, line.thinned(n.curves.XLog))
+			n.curves.Lines = append(n.curves.Lines, thinned(line, n.curves.XLog))
 		}
 		if len(n.bars.Lines) <= k {
-			n.bars.Lines = append(n.bars.Lines, Line{Name: m.learner})
+			n.bars.Lines = append(n.bars.Lines, report.Line{Name: m.learner})
 		}
 		bar := &n.bars.Lines[k]
 		bar.X, bar.Y = append(bar.X, float64(len(bar.X))), append(bar.Y,
@@ -316,19 +319,20 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 // no limit. The
 // line has the margin after each pass at the number of updates: that of the original space, in the
 // p-norm, divided by the longest example's.
-func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int64) (trace Line,
+func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int64) (
+	trace report.Line,
 	took time.Duration, err error) {
 	x, R := m.examples(b)
 	ofLearner(ctx, m.learner)
 	l, err := learner.Make[float64](m.learner, m.config(b.Dim), learner.Env{})
 	if err != nil {
-		return Line{}, 0, err
+		return report.Line{}, 0, err
 	}
 	for {
 		began := bench.ThreadTime()
 		pass, err := training.Learn(ctx, l, eval.NewMemory(x, nil), training.LearnOptions{})
 		if err != nil {
-			return Line{}, 0, err
+			return report.Line{}, 0, err
 		}
 		took += bench.ThreadTime() - began
 		w := l.Weights()

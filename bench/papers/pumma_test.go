@@ -12,6 +12,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/internal/report"
 )
 
 // TestPUMMASection51 holds updates and margins against means over 10 data sets by an independent
@@ -19,9 +20,9 @@ import (
 // fewer updates than ROMMA on every bias, PUMMA p = 2 ln n fewer than ALMA.
 func TestPUMMASection51(t *testing.T) {
 	t.Parallel()
-	figures := map[string]Figure{}
+	figures := map[string]report.Figure{}
 	rows, err := Repro(context.Background(), experiments["pumma/section5.1"], RunOptions{Seed: 1,
-		Runs: 2, Drawn: func(f Figure) { figures[f.Name] = f }})
+		Runs: 2, Drawn: func(f report.Figure) { figures[f.Name] = f }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestPUMMASection51(t *testing.T) {
 }
 
 // counts51 holds updates and margins of Section 5.1.
-func counts51(t *testing.T, figures map[string]Figure, rows []Row) {
+func counts51(t *testing.T, figures map[string]report.Figure, rows []Row) {
 	t.Helper()
 	// a curve ends where its row says
 	line, last := figures["pumma/figure3-p-2"].Lines[0], find(t, rows, "bias 15, pumma p=2",

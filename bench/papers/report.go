@@ -1,15 +1,11 @@
 package papers
 
 import (
-	"bytes"
-	_ "embed"
-	"encoding/base64"
 	"fmt"
-	"html/template"
-	"io"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/halfspace-ml/halfspace/internal/report"
 )
 
 // Paper is one whose tables and figures are run again.
@@ -82,18 +78,18 @@ func (e Experiment) About(o RunOptions) float64 {
 
 // Outcome is what came of an experiment.
 type Outcome struct {
-	Name    string   `json:"name"`
-	Summary string   `json:"summary"`
-	Command string   `json:"-"` // that runs it again
-	Rows    []Row    `json:"rows"`
-	Figures []Figure `json:"figures"`
-	Seconds float64  `json:"seconds"` // of the whole experiment, when it was run
-	Date    string   `json:"date"`    // when that was
-	Cached  bool     `json:"-"`       // taken from an earlier run
-	Skipped string   `json:"-"`       // why it was not run; then there is nothing else
-	NoData  bool     `json:"-"`       // it was not run because data are missing
-	LeftOut int      `json:"-"`       // rows that only RunOptions.Slow includes
-	Slow    string   `json:"-"`       // what only it includes
+	Name    string          `json:"name"`
+	Summary string          `json:"summary"`
+	Command string          `json:"-"` // that runs it again
+	Rows    []Row           `json:"rows"`
+	Figures []report.Figure `json:"figures"`
+	Seconds float64         `json:"seconds"` // of the whole experiment, when it was run
+	Date    string          `json:"date"`    // when that was
+	Cached  bool            `json:"-"`       // taken from an earlier run
+	Skipped string          `json:"-"`       // why it was not run; then there is nothing else
+	NoData  bool            `json:"-"`       // it was not run because data are missing
+	LeftOut int             `json:"-"`       // rows that only RunOptions.Slow includes
+	Slow    string          `json:"-"`       // what only it includes
 }
 
 // Verdicts counts the rows' verdicts.
@@ -113,57 +109,6 @@ type Report struct {
 	Version  string
 	Seed     uint64
 	Outcomes []Outcome
-}
-
-//go:embed report.html
-var reportHTML string
-
-// reportTemplate is made when a report is written: few runs of the command write one.
-var reportTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("report").Funcs(template.FuncMap{
-		"picture": func(f Figure) (template.URL, error) {
-			var b bytes.Buffer
-			// not svg, whose letters are those of the reader's machine
-			if err := f.Write(&b, "png"); err != nil {
-				return "", err
-			}
-			return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(
-				b.Bytes())), nil
-		},
-		"capital":    capital,
-		"seconds":    SecondsText,
-		"hasNaive":   HasNaive,
-		"hasPaper":   HasPaperSeconds,
-		"ratio":      RatioText,
-		"notes":      Footnotes,
-		"hasSeconds": HasSeconds,
-		"tables":     tables,
-		"measured":   func(rows []Row) bool { return len(OfKind(rows, Measurement)) > 0 },
-		"next":       func(i int) int { return i + 1 },
-		"anchor":     func(name string) string { return strings.ReplaceAll(name, "/", "-") },
-	}).Parse(reportHTML))
-})
-
-// kindTable is the rows of one kind.
-type kindTable struct {
-	Kind        Kind
-	Rows        []Row
-	Caption, At string // At begins the names of what is linked to
-}
-
-// tables returns an experiment's rows by kind.
-func tables(rows []Row) (out []kindTable) {
-	for _, kind := range Kinds {
-		if of := OfKind(rows, kind); len(of) > 0 {
-			name := of[0].Experiment
-			out = append(out, kindTable{kind, of, name + ": " + map[Kind]string{
-				Number:      "numbers that the paper prints",
-				Claim:       "what the paper claims; a difference above 0 is in favour of it",
-				Measurement: "measured",
-			}[kind], strings.ReplaceAll(name, "/", "-") + "-" + string(kind)})
-		}
-	}
-	return out
 }
 
 // Notes is the notes of a table's rows, for a list below the table with what they share put
@@ -216,47 +161,4 @@ func joined(a, b string) string {
 		return a + b
 	}
 	return a + "; " + b
-}
-
-// section is a paper's part of a report.
-type section struct {
-	Paper    Paper
-	Outcomes []Outcome
-}
-
-// WriteHTML writes the report as one page that needs no other file.
-func (r Report) WriteHTML(w io.Writer) error {
-	data := struct {
-		Report
-		Sections []section
-		Verdicts []Verdict
-		Counts   map[Verdict]int
-		Rows     int
-		LeftOut  int
-		Skipped  int
-		Total    float64
-	}{Report: r, Verdicts: Verdicts, Counts: map[Verdict]int{}}
-	for _, p := range Papers {
-		s := section{Paper: p}
-		for _, o := range r.Outcomes {
-			if PaperOf(o.Name).Name != p.Name {
-				continue
-			}
-			s.Outcomes = append(s.Outcomes, o)
-			for v, n := range o.Verdicts() {
-				data.Counts[v] += n
-				data.Rows += n
-			}
-			data.Total += o.Seconds
-			if o.Skipped != "" {
-				data.Skipped++
-			} else {
-				data.LeftOut += o.LeftOut
-			}
-		}
-		if len(s.Outcomes) > 0 {
-			data.Sections = append(data.Sections, s)
-		}
-	}
-	return reportTemplate().Execute(w, data)
 }

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/halfspace-ml/halfspace/internal/report"
 )
 
 // Series is experiments run one after the other. What each gave is kept in a cache at once, so that
@@ -141,7 +143,7 @@ func (s *Series) run(ctx context.Context, j *job, bar *progress, i int, place st
 				row.Row, row.Quantity, row.OursText(), row.Verdict)
 		}
 	}
-	o.Drawn = func(f Figure) {
+	o.Drawn = func(f report.Figure) {
 		j.o.drawn(f)
 		j.out.Figures = append(j.out.Figures, f)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/internal/report"
 )
 
 // counted returns an experiment that counts its runs; it ends with err if that isn't nil.
@@ -32,7 +33,7 @@ func counted(name string, ran *int, err *error) Experiment {
 			r := Row{Experiment: name, Row: "<a>", Quantity: "updates", Paper: at(2)}
 			r.fill([]float64{1, float64(o.Seed) / 3})
 			o.done(r)
-			o.drawn(Figure{Name: name, Lines: []Line{{Name: "l", X: []float64{1},
+			o.drawn(report.Figure{Name: name, Lines: []report.Line{{Name: "l", X: []float64{1},
 				Y: []float64{2}}}})
 			return []Row{r}, nil
 		}}

@@ -17,6 +17,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/training"
@@ -331,7 +332,7 @@ func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 	var rows []Row
 	for _, p := range []int{35, 85} {
 		t := tbpFigure{name: "tbp/figure13", note: uspsNote}
-		figure := Figure{Name: fmt.Sprintf("tbp/figure13-p%d", p),
+		figure := report.Figure{Name: fmt.Sprintf("tbp/figure13-p%d", p),
 			Title:  fmt.Sprintf("Figure 13, p = %d", p),
 			XLabel: "examples on which errors are counted", YLabel: "test error, %"}
 		var x []float64 // of the learners
@@ -383,11 +384,11 @@ func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 		rows = append(rows, t.rows(o, found)...)
 		i := 0
 		for _, c := range caches {
-			line := Line{Name: c.line}
+			line := report.Line{Name: c.line}
 			for range c.sizes {
 				mean, se := stat.Mean(found[i].errs, nil), stat.StdErr(stat.StdDev(found[i].errs,
 					nil), float64(o.Runs))
-				line.add(x[i], mean, mean-se, mean+se)
+				line.Add(x[i], mean, mean-se, mean+se)
 				i++
 			}
 			figure.Lines = append(figure.Lines, line)
@@ -610,22 +611,22 @@ func (t *tbpFigure) run(ctx context.Context, o RunOptions, draw func(run int) (t
 	if err != nil {
 		return nil, err
 	}
-	figure := Figure{Name: t.name, Title: strings.Trim(t.title+", "+t.part, ", "),
+	figure := report.Figure{Name: t.name, Title: strings.Trim(t.title+", "+t.part, ", "),
 		XLabel: "kept examples", YLabel: "test error, %", XLog: true}
 	if t.part != "" {
 		figure.Name += "-" + nameOf(t.part)
 	}
 	line := func(name string) int {
-		return slices.IndexFunc(figure.Lines, func(l Line) bool { return l.Name == name })
+		return slices.IndexFunc(figure.Lines, func(l report.Line) bool { return l.Name == name })
 	}
 	for i, l := range t.list {
 		k := line(l.line())
 		if k < 0 {
 			k = len(figure.Lines)
-			figure.Lines = append(figure.Lines, Line{Name: l.line()})
+			figure.Lines = append(figure.Lines, report.Line{Name: l.line()})
 		}
 		f := &found[i]
-		figure.Lines[k].add(stat.Mean(f.kept, nil), stat.Mean(f.errs, nil), slices.Min(f.errs),
+		figure.Lines[k].Add(stat.Mean(f.kept, nil), stat.Mean(f.errs, nil), slices.Min(f.errs),
 			slices.Max(f.errs))
 	}
 	// With room for all that the Perceptron keeps both others are it.
@@ -633,11 +634,11 @@ func (t *tbpFigure) run(ctx context.Context, o RunOptions, draw func(run int) (t
 		{"perceptron, 10 passes", "tbp, 10 passes"}} {
 		if from, to := line(c[0]), line(c[1]); from >= 0 && to >= 0 {
 			l := &figure.Lines[from]
-			figure.Lines[to].add(l.X[0], l.Y[0], l.Low[0], l.High[0])
+			figure.Lines[to].Add(l.X[0], l.Y[0], l.Low[0], l.High[0])
 		}
 	}
 	for i, l := range figure.Lines {
-		figure.Lines[i] = l.sorted()
+		figure.Lines[i] = l.Sorted()
 	}
 	o.drawn(figure)
 	return t.rows(o, found), nil

@@ -13,6 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -79,9 +80,9 @@ func TestTBPToys(t *testing.T) {
 		figures int
 		orders  int
 	}{{"tbp/figure6", 2, 12}, {"tbp/figure7", 2, 20}, {"tbp/figure8", 1, 14}} {
-		var drawn []Figure
+		var drawn []report.Figure
 		rows, err := Repro(context.Background(), experiments[c.name], RunOptions{Seed: 1, Runs: 10,
-			Drawn: func(f Figure) { drawn = append(drawn, f) }})
+			Drawn: func(f report.Figure) { drawn = append(drawn, f) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func TestTBPToys(t *testing.T) {
 }
 
 // sixPanels holds what each figure's panels show.
-func sixPanels(t *testing.T, drawn []Figure) {
+func sixPanels(t *testing.T, drawn []report.Figure) {
 	t.Helper()
 	for _, f := range drawn {
 		if len(f.Panels) != 6 {
@@ -168,20 +169,21 @@ func TestTBPCurve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var drawn Figure
+	var drawn report.Figure
 	f := tbpFigure{name: "tbp/test", list: tbpLearners(learner.KernelConfig{Kernel: "rbf",
 		Sigma: 0.7}, 1, []int{20, 1000}, 0, 0)[1:],
 		orders: []paperOrder{{high: "budget p=20", low: "tbp p=20"}, {high: "budget p=1000",
 			low: "tbp p=1000"}}}
 	rows, err := f.run(context.Background(), RunOptions{Seed: 1, Runs: 3,
-		Drawn: func(f Figure) { drawn = f }}, func(run int) (train, test *engine.Block[float32]) {
+		Drawn: func(f report.Figure) { drawn = f }}, func(run int) (
+		train, test *engine.Block[float32]) {
 		a, b := d.Block.Slice(1000*run, 1000*run+1000), d.Block.Slice(4000, 5300)
 		return &a, &b
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	byName := map[string]Line{}
+	byName := map[string]report.Line{}
 	for _, l := range drawn.Lines {
 		byName[l.Name] = l
 	}

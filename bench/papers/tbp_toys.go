@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -216,8 +217,8 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 	for _, q := range t.quantities {
 		values[q.name] = map[string][]float64{}
 	}
-	seconds, figure := map[string]float64{}, Figure{Name: t.name, Title: t.title, XLabel: "x1",
-		YLabel: "x2"}
+	seconds := map[string]float64{}
+	figure := report.Figure{Name: t.name, Title: t.title, XLabel: "x1", YLabel: "x2"}
 	if t.part != "" {
 		figure.Name += "-" + nameOf(t.part)
 	}
@@ -226,7 +227,7 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 		seed := o.Seed + uint64(run)
 		toy := t.toy(engine.NewRand(seed, 0))
 		train, test := toy.draw(seed, 1, t.examples), toy.draw(seed, 2, toyTests)
-		panels, keeps := make([]Figure, len(t.panels)), 0
+		panels, keeps := make([]report.Figure, len(t.panels)), 0
 		for _, l := range t.list {
 			r := toyRun{toy: toy, l: l, train: train, test: test}
 			if err := r.learn(ctx, o, t.passes); err != nil {
@@ -290,9 +291,10 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 
 // panel draws the examples, the kept ones, where the score is 0 and where the likelier class
 // changes.
-func (r *toyRun) panel() (Figure, error) {
-	p := Figure{Lines: []Line{{Name: "class +1", Form: Dots}, {Name: "class -1", Form: Dots},
-		{Name: "kept", Form: Rings}}}
+func (r *toyRun) panel() (report.Figure, error) {
+	p := report.Figure{Lines: []report.Line{{Name: "class +1", Form: report.Dots},
+		{Name: "class -1", Form: report.Dots},
+		{Name: "kept", Form: report.Rings}}}
 	var x, z []float64
 	for i := range r.train.Len() {
 		v, l := r.train.Row(i), &p.Lines[0]
@@ -317,7 +319,7 @@ func (r *toyRun) panel() (Figure, error) {
 			}
 			return out, nil
 		})
-	best.Form = Shadow
+	best.Form = report.Shadow
 	p.Title = fmt.Sprintf("%s: %d kept, %.2f %% wrong", r.l.text, len(r.kept), r.missed)
 	p.Lines = append(p.Lines, best, f)
 	for _, err := range []error{err1, err2} {

@@ -19,6 +19,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -174,7 +175,8 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 			}
 		}
 		for k, of := range meansOf {
-			figure := Figure{Name: "vvm/figure1-" + nameOf(g.name+of.file), Title: g.name + of.text,
+			figure := report.Figure{Name: "vvm/figure1-" + nameOf(g.name+of.file),
+				Title:  g.name + of.text,
 				XLabel: "points kept", YLabel: "mean square error, times 1e5", XLog: true}
 			for i, l := range list {
 				row := Row{Experiment: "vvm/figure1", Row: g.name + ", " + names[i] + of.text,
@@ -184,7 +186,7 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				rows = append(rows, row)
 				o.done(row)
 				if n := len(figure.Lines); n == 0 || figure.Lines[n-1].Name != l.series {
-					figure.Lines = append(figure.Lines, Line{Name: l.series})
+					figure.Lines = append(figure.Lines, report.Line{Name: l.series})
 				}
 				c := &figure.Lines[len(figure.Lines)-1]
 				c.X, c.Y = append(c.X, float64(l.points)), append(c.Y, row.Ours)
@@ -192,7 +194,7 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 					row.Ours+row.OursPM)
 			}
 			for i, l := range figure.Lines {
-				figure.Lines[i], figure.YMax = l.sorted(), max(figure.YMax, slices.Max(l.High))
+				figure.Lines[i], figure.YMax = l.Sorted(), max(figure.YMax, slices.Max(l.High))
 			}
 			o.drawn(figure)
 			for _, c := range []struct {
@@ -574,7 +576,7 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 	}
 	n := all.Block.Len()
 	step := (n + curvePoints - 1) / curvePoints
-	figure := Figure{Name: s.figure, Title: s.name, XLabel: "examples seen",
+	figure := report.Figure{Name: s.figure, Title: s.name, XLabel: "examples seen",
 		YLabel: "wrong predictions so far, %", YMin: math.Inf(1)}
 	note :=
 		"the paper has a curve, no number, and does not tell the settings; an independent " +
@@ -591,7 +593,7 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 	for _, l := range list {
 		row := Row{Experiment: "vvm/figures2-4", Row: s.name + ", " + l.text,
 			Quantity: "error_percent", Note: note}
-		line := Line{Name: l.text}
+		line := report.Line{Name: l.text}
 		for seen := n - (n-1)/step*step; seen <= n; seen += step { // the last is n
 			line.X, line.Y = append(line.X, float64(seen)), append(line.Y, 0)
 		}

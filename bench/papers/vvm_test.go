@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -181,8 +182,8 @@ func TestVVMStreams(t *testing.T) {
 			case s.data == ionosphere:
 				o.Runs = 10
 			}
-			var drawn []Figure
-			o.Drawn = func(f Figure) { drawn = append(drawn, f) }
+			var drawn []report.Figure
+			o.Drawn = func(f report.Figure) { drawn = append(drawn, f) }
 			_, final, err := s.run(context.Background(), o)
 			if err != nil {
 				t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/report"
 )
 
 // macroAverage is the name of the mean of the classes' curves.
@@ -116,14 +116,14 @@ func (e *evaluator) curves(curves []classCurve) error {
 		draw       func(*classCurve) drawnCurve
 		at         func(*drawnCurve, float64) float64
 		columns    []string
-		figure     papers.Figure
+		figure     report.Figure
 	}{
 		{"roc", e.roc, rocCurve, (*drawnCurve).rocAt,
 			[]string{"false_positive_rate", "true_positive_rate", "threshold"},
-			papers.Figure{Name: "roc", Title: "ROC curve", XLabel: "false positive rate",
+			report.Figure{Name: "roc", Title: "ROC curve", XLabel: "false positive rate",
 				YLabel: "true positive rate", LegendBottom: true}},
 		{"pr", e.pr, prCurve, (*drawnCurve).prAt, []string{"recall", "precision", "threshold"},
-			papers.Figure{Name: "pr", Title: "Precision and recall", XLabel: "recall",
+			report.Figure{Name: "pr", Title: "Precision and recall", XLabel: "recall",
 				YLabel: "precision", LegendBottom: true, LegendLeft: true}},
 	} {
 		if f.file == "" {
@@ -154,15 +154,15 @@ func (e *evaluator) curves(curves []classCurve) error {
 		return usage("Leave it out, or name a column proba.", "%s: there are no probabilities",
 			given(fs, "calibration"))
 	}
-	line := papers.Line{Name: "share that came true"}
+	line := report.Line{Name: "share that came true"}
 	text := []byte("from,to,examples,mean_probability,share\n")
 	for _, b := range e.m.Calibration() {
 		line.X, line.Y = append(line.X, b.Mean), append(line.Y, b.Share)
 		text = csvLine(text, b.From, b.To, b.Weight, b.Mean, b.Share)
 	}
-	return e.write(e.calib, text, papers.Figure{Name: "calibration", Title: "Calibration",
+	return e.write(e.calib, text, report.Figure{Name: "calibration", Title: "Calibration",
 		XLabel: "mean probability", YLabel: "share that came true", YMin: 0, YMax: 1,
-		LegendLeft: true, Lines: []papers.Line{line, {Name: "perfect", X: []float64{0, 1},
+		LegendLeft: true, Lines: []report.Line{line, {Name: "perfect", X: []float64{0, 1},
 			Y: []float64{0, 1}}}})
 }
 
@@ -195,19 +195,19 @@ func csvOf(drawn []drawnCurve, columns []string) []byte {
 func shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // linesOf draws drawn with a thousand points each; of more than mostCurves classes the mean alone.
-func linesOf(drawn []drawnCurve, name string) (lines []papers.Line) {
+func linesOf(drawn []drawnCurve, name string) (lines []report.Line) {
 	const most = 1000
 	mean := len(drawn) > 1
 	if mean && len(drawn)-1 > mostCurves {
 		drawn, mean = drawn[len(drawn)-1:], false
 	}
 	for i, t := range drawn {
-		l := papers.Line{Name: shownLabel(t.class)}
+		l := report.Line{Name: shownLabel(t.class)}
 		if t.class == "" {
 			l.Name = strings.ReplaceAll(name, "_", " ")
 		}
 		if mean && i == len(drawn)-1 {
-			l.Form = papers.Mean
+			l.Form = report.Mean
 		}
 		n := len(t.x)
 		for k := range min(n, most) {
@@ -221,13 +221,17 @@ func linesOf(drawn []drawnCurve, name string) (lines []papers.Line) {
 	return lines
 }
 
-// pictureOf returns the form of a picture that a name ends in; "" for another name.
-func pictureOf(file string) string {
-	switch ext := strings.ToLower(filepath.Ext(file)); ext {
-	case ".svg", ".png":
-		return ext[1:]
+// pictures checks that the files of curves are pictures that can be drawn: SVG, or CSV.
+func (e *evaluator) pictures() error {
+	for _, f := range [][2]string{{"roc", e.roc}, {"pr", e.pr}, {"calibration", e.calib}} {
+		switch strings.ToLower(filepath.Ext(f[1])) {
+		case ".png", ".pdf", ".jpg", ".jpeg", ".eps":
+			return usage("Name a file that ends in .svg; a browser or rsvg-convert makes other "+
+				"forms of it.", "%s %s: pictures are written as SVG only",
+				given(e.cmd.Flags(), f[0]), f[1])
+		}
 	}
-	return ""
+	return nil
 }
 
 func csvLine(b []byte, v ...float64) []byte {

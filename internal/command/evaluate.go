@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
+	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
@@ -85,7 +86,7 @@ if it has one (train --threshold).
 
 The metrics are those of: halfspace help metrics. AUC of two labels is exact: all scores are kept,
 24 bytes each, up to 2^26 of them; so is that of files with a column for each class. --roc, --pr and
---calibration write curves, as a picture where the name ends in .svg or .png, else as CSV. Of more
+--calibration write curves, as a picture where the name ends in .svg, else as CSV. Of more
 labels, with -i MODEL or a column for each, --roc and --pr have one of each against the rest, and
 last their mean (macro average): of the classes' rates at each false positive rate, or precisions at
 each recall. A picture of more than ` + fmt.Sprint(mostCurves) + ` has the mean alone.`,
@@ -113,6 +114,9 @@ each recall. A picture of more than ` + fmt.Sprint(mostCurves) + ` has the mean 
 
 func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 	e.cmd = cmd
+	if err := e.pictures(); err != nil {
+		return err
+	}
 	var in *streamInput
 	files, err := args, error(nil)
 	if e.model == "" {
@@ -321,12 +325,12 @@ func (e *evaluator) exactAreas(r *evaluateReport) (precision float64) {
 }
 
 // write writes a curve.
-func (e *evaluator) write(name string, text []byte, f papers.Figure) error {
+func (e *evaluator) write(name string, text []byte, f report.Figure) error {
 	file, err := atomicfile.Create(name, 0o666)
 	if err == nil {
 		defer file.Discard()
-		if form := pictureOf(name); form != "" {
-			err = f.Write(file, form)
+		if strings.EqualFold(filepath.Ext(name), ".svg") {
+			err = f.Write(file)
 		} else {
 			_, err = file.Write(text)
 		}

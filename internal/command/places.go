@@ -41,9 +41,6 @@ const (
 	useSuites   = "suites"   // arguments that name what reads the public data files
 )
 
-// figureFiles are the names that useFigures writes.
-var figureFiles = []string{"*.svg", "*.png"}
-
 // names says that flags name files of a use.
 func names(fs *pflag.FlagSet, use string, flags ...string) {
 	for _, flag := range flags {
@@ -124,10 +121,7 @@ func (p *place) holds(q *place) bool {
 	if p.info == nil || q.dir == nil || !os.SameFile(p.info, q.dir) {
 		return false
 	}
-	return slices.ContainsFunc(figureFiles, func(pattern string) bool {
-		is, _ := filepath.Match(pattern, q.base)
-		return is
-	})
+	return filepath.Ext(q.base) == ".svg"
 }
 
 // filesOf returns the files that a flag of that use names.

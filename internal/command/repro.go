@@ -86,7 +86,7 @@ any of them the exit code is 3.`,
 		"page that needs no network")
 	f.StringVar(&r.page, "page", "", "put the rows into `FILE`, a Markdown page, between its "+
 		"marks of the experiments (as docs/papers.md of the source); the rest stays")
-	f.StringVar(&r.plots, "plot", "", "draw the figures, as SVG and PNG, into the folder `DIR`")
+	f.StringVar(&r.plots, "plot", "", "draw the figures, as SVG, into the folder `DIR`")
 	f.BoolVar(&r.strict, "strict", false, "exit with 5 when a row is outside or contradicted "+
 		"that is not known to be (docs/papers.md), or data are missing")
 	f.StringVar(&r.cache, "cache", "", "`DIR` of outcomes (default: halfspace/repro in the "+
@@ -358,11 +358,11 @@ func (r *repro) show(cmd *cobra.Command, out papers.Outcome) (err error) {
 		return err
 	}
 	for _, f := range out.Figures {
-		names, err := f.WriteFiles(r.plots)
+		name, err := f.WriteFile(r.plots)
 		if err != nil {
 			return &fail{codeFailed, err, "Is there room in the folder of --plot?"}
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", strings.Join(names, "\n"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", name)
 	}
 	return nil
 }

@@ -1,10 +1,7 @@
 package command
 
 import (
-	"bytes"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"math"
 	"net/http"
 	"regexp"
@@ -14,34 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/serve"
 )
-
-//go:embed servepage.html
-var servePageHTML string
-
-var servePage = template.Must(template.New("serve").Funcs(template.FuncMap{
-	"age": func(seconds float64) string { return spaced(roundTime(seconds)) },
-	"clock": func(t time.Time) string {
-		return t.UTC().Format("2006-01-02 15:04:05")
-	},
-	"count":   grouped,
-	"newest":  func(l []serve.Refusal) []serve.Refusal { slices.Reverse(l); return l },
-	"percent": func(share float64) string { return fmt.Sprintf("%.3g\u00a0%%", 100*share) },
-	"rate": func(perSecond float64) string {
-		if perSecond >= 100 {
-			return grouped(int64(math.Round(perSecond)))
-		}
-		return strconv.FormatFloat(perSecond, 'g', 2, 64)
-	},
-	"size": binarySize,
-	"took": func(seconds float64) string {
-		if seconds <= 0 {
-			return "none yet"
-		}
-		return spaced(roundTime(seconds))
-	},
-}).Parse(servePageHTML))
 
 // grouped is a whole number with commas between thousands.
 func grouped(v any) string {
@@ -114,40 +86,120 @@ func (p *statusPages) paths() map[string]serve.Page {
 	}
 }
 
-// shownModel is a model as the page has it.
-type shownModel struct {
-	serve.Stats
-	PredictRate, LearnRate float64
-	Unsaved                uint64
-	Line                   *shownLine // nil: nothing was learned
-}
-
-// shownLine is a curve as an SVG of 1000 by 100 draws it.
-type shownLine struct {
-	Points, Says string
-	Top          float64
-	Examples     int64
-}
+// servePageStyle is the style of the page besides that of all pages.
+const servePageStyle = `.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); }
+.tile { color: var(--soft); font-size: 13px; }
+.tile b { color: var(--text); font-weight: 600; }
+figure div { display: flex; justify-content: space-between; color: var(--soft); font-size: 13px; }
+figure svg { display: block; width: 100%; height: 150px; overflow: visible; }
+figure polyline { fill: none; stroke: var(--mark); stroke-width: 2; vector-effect: non-scaling-stroke; }
+figure line { stroke: var(--line); vector-effect: non-scaling-stroke; }
+.fixed { white-space: nowrap; }
+td:last-child { overflow-wrap: anywhere; min-width: 14rem; }
+@media (max-width: 600px) { .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+`
 
 func (p *statusPages) page(dst []byte) serve.Answer {
-	now := time.Now()
-	data := struct {
-		Version, Uptime string
-		Models          []shownModel
-	}{"halfspace " + buildVersion().Version, spaced(now.Sub(p.began).Round(time.Second)), nil}
-	for _, s := range p.stats() {
-		m := shownModel{Stats: s, Line: lineOf(s.Curve)}
-		m.PredictRate, m.LearnRate = p.rates(&s, now)
-		m.Unsaved = s.Examples - min(s.Saved, s.Examples)
-		data.Models = append(data.Models, m)
+	now, stats := time.Now(), p.stats()
+	var names []string
+	for i := range stats {
+		names = append(names, stats[i].Name)
 	}
-	b := bytes.NewBuffer(dst)
-	if err := servePage.Execute(b, data); err != nil {
-		return serve.Answer{Status: http.StatusInternalServerError, Media: "text/plain",
-			Body: append(dst, err.Error()...)}
+	var page report.Page
+	page.Begin("halfspace: "+strings.Join(names, ", "), servePageStyle,
+		"<meta http-equiv=\"refresh\" content=\"5\">\n")
+	page.Put("<h1>halfspace</h1>\n<p class=\"soft\">halfspace %s, up for %s. Every figure is "+
+		"since then unless it says otherwise; the page is renewed every 5 seconds. "+
+		"<a href=\"/metrics\">Metrics</a>, <a href=\"/v1/models\">JSON</a>.</p>\n",
+		buildVersion().Version, spaced(now.Sub(p.began).Round(time.Second)))
+	for i := range stats {
+		p.model(&page, &stats[i], now)
 	}
-	return serve.Answer{Status: http.StatusOK, Media: "text/html; charset=utf-8", Body: b.Bytes()}
+	page.End()
+	return serve.Answer{Status: http.StatusOK, Media: "text/html; charset=utf-8",
+		Body: append(dst, page.String()...)}
 }
+
+// model writes the part of one model.
+func (p *statusPages) model(page *report.Page, s *serve.Stats, now time.Time) {
+	only := ""
+	if !s.Learns {
+		only = "; it only predicts"
+	}
+	page.Put("<h2>%s</h2>\n<p class=\"soft\">%s, %s, %s features, labels %s%s</p>\n"+
+		"<details class=\"soft\"><summary>Settings</summary><code>%s</code></details>\n", s.Name,
+		s.Learner, s.Precision, grouped(s.Features), strings.Join(s.Labels, ", "), only,
+		string(s.Settings))
+	if s.Fault != "" {
+		page.Put("<p class=\"bad\" role=\"alert\">Nothing is learned any more: %s</p>\n", s.Fault)
+	}
+	if s.SaveError != "" {
+		page.Put("<p class=\"bad\" role=\"alert\">The model could not be saved: %s</p>\n",
+			s.SaveError)
+	}
+	tile := func(value, format string, args ...any) {
+		page.Put("<div class=\"tile\"><b>%s</b>%s</div>\n", value, fmt.Sprintf(format, args...))
+	}
+	predictRate, learnRate := p.rates(s, now)
+	page.Put("<div class=\"tiles\">\n")
+	tile(rateText(predictRate), "rows predicted a second; %s in all", grouped(s.Predicted))
+	tile(took(s.Predict.P50), "median of a prediction; 99 %%: %s", took(s.Predict.P99))
+	if s.Learns {
+		tile(rateText(learnRate), "examples learned a second; %s in all", grouped(s.Learned))
+		tile(took(s.Learn.P50), "median of a request to learn; 99 %%: %s", took(s.Learn.P99))
+		share := "none yet"
+		if s.Learned > 0 {
+			share = percentText(s.Error)
+		}
+		tile(share, "error on what was not learned yet")
+		tile(fmt.Sprintf("%d of %s", s.Queue, grouped(s.QueueMost)),
+			"requests that wait to be learned; %s refused", grouped(s.Busy))
+		tile(grouped(s.Snapshot), "examples behind what predicts, %s old", spaced(roundTime(s.Age)))
+		tile(grouped(s.Examples-min(s.Saved, s.Examples)), "of %s examples not in the file yet",
+			grouped(s.Examples))
+		if s.Waiting != 0 || s.WaitDropped != 0 || s.WaitUnknown != 0 {
+			tile(grouped(s.Waiting), "rows wait for labels; %s dropped, %s labels too late",
+				grouped(s.WaitDropped), grouped(s.WaitUnknown))
+		}
+	}
+	tile(grouped(s.BadRows), "requests refused for what was in them")
+	log := ""
+	if s.Bytes != 0 {
+		log = "; log " + binarySize(s.Bytes)
+	}
+	tile(binarySize(s.Read), "read; %s written%s", binarySize(s.Written), log)
+	page.Put("</div>\n")
+	curve(page, s.Curve)
+	if len(s.LastBad) == 0 {
+		return
+	}
+	const title = "Last requests that were refused"
+	page.Put("<h3>%s</h3>\n", title)
+	page.Table(title, "", "at (UTC)", "code", "what was wrong")
+	for _, bad := range slices.Backward(s.LastBad) {
+		page.Put("<tr><td class=\"fixed\">%s</td><td>%s</td><td>%s</td></tr>\n",
+			bad.Time.UTC().Format("2006-01-02 15:04:05"), bad.Code, bad.Message)
+	}
+	page.EndTable()
+}
+
+// rateText is a number of units a second.
+func rateText(perSecond float64) string {
+	if perSecond >= 100 {
+		return grouped(int64(math.Round(perSecond)))
+	}
+	return strconv.FormatFloat(perSecond, 'g', 2, 64)
+}
+
+// took is how long a request took.
+func took(seconds float64) string {
+	if seconds <= 0 {
+		return "none yet"
+	}
+	return spaced(roundTime(seconds))
+}
+
+func percentText(share float64) string { return fmt.Sprintf("%.3g\u00a0%%", 100*share) }
 
 // rates are those since the last look at the page that is a second ago or longer.
 func (p *statusPages) rates(s *serve.Stats, now time.Time) (predict, learn float64) {
@@ -168,27 +220,32 @@ func (p *statusPages) rates(s *serve.Stats, now time.Time) (predict, learn float
 	return to.predictRate, to.learnRate
 }
 
-// lineOf makes a line of a curve; nil of none.
-func lineOf(curve []serve.Point) *shownLine {
+// curve draws the error over time, in an SVG of 1000 by 100 that is as wide as the page.
+func curve(page *report.Page, curve []serve.Point) {
 	if len(curve) == 0 {
-		return nil
+		return
 	}
-	last := curve[len(curve)-1]
-	line := &shownLine{Examples: last.Examples}
+	last, top := curve[len(curve)-1], 0.001
 	for _, c := range curve {
-		line.Top = max(line.Top, c.Error)
+		top = max(top, c.Error)
 	}
-	line.Top = math.Ceil(max(line.Top, 0.001)*1000) / 1000
-	var b strings.Builder
+	top = math.Ceil(top*1000) / 1000
+	var points strings.Builder
 	for _, c := range curve {
-		fmt.Fprintf(&b, "%.1f,%.1f ", 1000*float64(c.Examples)/float64(last.Examples),
-			100-100*c.Error/line.Top)
+		fmt.Fprintf(&points, "%.1f,%.1f ", 1000*float64(c.Examples)/float64(last.Examples),
+			100-100*c.Error/top)
 	}
 	if len(curve) == 1 { // so that there is something to see
-		fmt.Fprintf(&b, "0,%.1f", 100-100*last.Error/line.Top)
+		fmt.Fprintf(&points, "0,%.1f", 100-100*last.Error/top)
 	}
-	line.Points = strings.TrimSpace(b.String())
-	line.Says = fmt.Sprintf("Error so far: %.3g %% after %d examples, %.3g %% after %d",
+	says := fmt.Sprintf("Error so far: %.3g %% after %d examples, %.3g %% after %d",
 		100*curve[0].Error, curve[0].Examples, 100*last.Error, last.Examples)
-	return line
+	page.Put("<figure>\n<div><span class=\"fixed\">%s</span><span>error so far, each example "+
+		"predicted before it was learned</span></div>\n<svg viewBox=\"0 0 1000 100\" "+
+		"preserveAspectRatio=\"none\" role=\"img\" aria-label=\"%s\">"+
+		"<line x1=\"0\" y1=\"0\" x2=\"1000\" y2=\"0\"/>"+
+		"<line x1=\"0\" y1=\"50\" x2=\"1000\" y2=\"50\"/>"+
+		"<line x1=\"0\" y1=\"100\" x2=\"1000\" y2=\"100\"/><polyline points=\"%s\"/></svg>\n"+
+		"<div><span>0 %%</span><span>%s examples</span></div>\n</figure>\n", percentText(top), says,
+		strings.TrimSpace(points.String()), grouped(last.Examples))
 }

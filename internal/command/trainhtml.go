@@ -1,110 +1,45 @@
 package command
 
 import (
-	"bytes"
 	"cmp"
-	_ "embed"
-	"encoding/base64"
 	"fmt"
-	"html/template"
+	"io"
 	"slices"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/exchange"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
+	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/training"
 )
-
-//go:embed trainhtml.html
-var trainHTML string
 
 // htmlPoints are those of the learning curve of --html.
 const htmlPoints = 120
 
-// htmlPart is the metrics of some examples.
-type htmlPart struct {
-	Title   string
-	Metrics *metricsReport
-}
+// htmlStyle is the style of a run's page besides that of all pages.
+const htmlStyle = `th { max-width: min(16rem, 40vw); overflow-wrap: break-word; }
+td.heat { padding-left: .7rem; background: rgba(var(--heat), var(--share)); }
+.settings td { overflow-wrap: anywhere; }
+`
 
-// htmlFigure is a picture, and what it says for those who don't see it.
+// htmlFigure is a picture, and its description for those who don't see it.
 type htmlFigure struct {
-	papers.Figure
+	report.Figure
 	Alt string
 }
 
 // writeHTML writes the report of a run as one page that needs no other file.
 func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
-	data := struct {
-		Report  *trainReport
-		Tiles   [][2]string
-		Figures []htmlFigure
-		Parts   []htmlPart
-		Rows    summaryRows
-		Outputs []exchange.OutputSummary // weights
-	}{Report: r, Figures: htmlFigures(&t.o, res)}
-	tile := func(name, format string, value ...any) {
-		data.Tiles = append(data.Tiles, [2]string{name, fmt.Sprintf(format, value...)})
-	}
-	tile("examples", "%d", r.Examples)
-	if r.ProgressiveError != nil {
-		tile("error, first epoch", "%.2f %%", 100**r.ProgressiveError)
-	}
-	if m := r.Metrics; m != nil {
-		data.Parts = append(data.Parts, htmlPart{"First epoch", m})
-		tile("balanced error", "%.2f %%", 100*m.BalancedError)
-		if m.AUC != nil {
-			tile("AUC", "%.4f", *m.AUC)
-		}
-	}
-	if r.Test != nil {
-		tile("error, test", "%.2f %%", 100*r.Test.Error)
-		if r.Test.Metrics != nil {
-			if auc := r.Test.Metrics.AUCWeighted; auc != nil {
-				tile("macro AUC, test", "%.4f", *r.Test.Metrics.AUC)
-			}
-			data.Parts = append(data.Parts, htmlPart{"Test", r.Test.Metrics})
-		}
-	}
-	if m, err := res.Model(); err == nil {
-		if s, err := exchange.Inspect(m, 20); err == nil {
-			data.Outputs = slices.DeleteFunc(s.Outputs, func(o exchange.OutputSummary) bool {
-				return len(o.Top) == 0
-			})
-			slices.SortStableFunc(data.Outputs, func(a, b exchange.OutputSummary) int {
-				return cmp.Or(format.CompareLabels(a.Class, b.Class),
-					format.CompareLabels(a.Against, b.Against))
-			})
-		}
-	}
-	r.rows(&data.Rows, res, &t.metrics, recentName(&t.o))
-	page, err := template.New("train").Funcs(template.FuncMap{
-		"count": count,
-		"share": func(v, of float64) string {
-			if of <= 0 {
-				return "0"
-			}
-			return fmt.Sprintf("%.3f", 0.6*v/of)
-		},
-		"picture": func(f papers.Figure) (template.URL, error) {
-			var b bytes.Buffer
-			if err := f.Write(&b, "png"); err != nil {
-				return "", err
-			}
-			return template.URL("data:image/png;base64," +
-				base64.StdEncoding.EncodeToString(b.Bytes())), nil
-		},
-	}).Parse(trainHTML)
-	if err != nil {
-		return err
-	}
 	file, err := atomicfile.Create(t.html, 0o666)
 	if err == nil {
 		defer file.Discard()
-		if err = page.Execute(file, data); err == nil {
+		var page string
+		if page, err = t.htmlPage(r, res); err == nil {
+			_, err = io.WriteString(file, page)
+		}
+		if err == nil {
 			err = file.Commit()
 		}
 	}
@@ -115,11 +50,147 @@ func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
 	return nil
 }
 
+func (t *trainer) htmlPage(r *trainReport, res *training.Result) (string, error) {
+	var p report.Page
+	p.Begin("halfspace train: "+r.Learner, htmlStyle, "")
+	p.Put("<h1>%s</h1>\n<p class=\"soft\">Each example was predicted before it was learned: all "+
+		"figures of the first epoch are of examples not seen before.</p>\n"+
+		"<div class=\"tiles\">\n", r.Learner)
+	tile := func(name, format string, value any) {
+		p.Put("<div class=\"tile\"><b>"+format+"</b>%s</div>\n", value, name)
+	}
+	tile("examples", "%d", r.Examples)
+	if r.ProgressiveError != nil {
+		tile("error, first epoch", "%.2f %%", 100**r.ProgressiveError)
+	}
+	if m := r.Metrics; m != nil {
+		tile("balanced error", "%.2f %%", 100*m.BalancedError)
+		if m.AUC != nil {
+			tile("AUC", "%.4f", *m.AUC)
+		}
+	}
+	if r.Test != nil {
+		tile("error, test", "%.2f %%", 100*r.Test.Error)
+		if m := r.Test.Metrics; m != nil && m.AUCWeighted != nil {
+			tile("macro AUC, test", "%.4f", *m.AUC)
+		}
+	}
+	p.Put("</div>\n")
+	if figures := htmlFigures(&t.o, res); figures != nil {
+		p.Put("<div class=\"figures\">\n")
+		for _, f := range figures {
+			if err := p.Figure(f.Figure, f.Alt, ""); err != nil {
+				return "", err
+			}
+		}
+		p.Put("</div>\n")
+	}
+	if r.Metrics != nil {
+		htmlMetrics(&p, "First epoch", r.Metrics)
+	}
+	if r.Test != nil && r.Test.Metrics != nil {
+		htmlMetrics(&p, "Test", r.Test.Metrics)
+	}
+	htmlWeights(&p, res)
+	p.Put("<h2>The run</h2>\n<div class=\"settings\">")
+	p.Table("The run", "")
+	var rows summaryRows
+	r.rows(&rows, res, &t.metrics, recentName(&t.o))
+	for _, row := range rows {
+		p.Put("<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", row[0], row[1])
+	}
+	p.EndTable()
+	p.Put("</div>\n")
+	p.End()
+	return p.String(), nil
+}
+
+// htmlMetrics writes the tables of some examples' metrics.
+func htmlMetrics(p *report.Page, title string, m *metricsReport) {
+	p.Put("<h2>%s</h2>\n", title)
+	p.Table("Classes, "+title, "Of each class", "class", ">examples", ">predicted", ">precision",
+		">recall", ">F1")
+	for _, c := range m.Classes {
+		p.Put("<tr><th scope=\"row\">%s</th>", c.Label)
+		p.Cell(count(c.Examples))
+		p.Cell(count(c.Predicted))
+		for _, v := range []float64{c.Precision, c.Recall, c.F1} {
+			p.Cell(fmt.Sprintf("%.4f", v))
+		}
+		p.Put("</tr>\n")
+	}
+	p.EndTable()
+	if m.Confusion == nil {
+		return
+	}
+	head := []string{`is \ predicted`}
+	for _, c := range m.Classes {
+		head = append(head, ">"+c.Label)
+	}
+	p.Table("Confusion, "+title, "What each class (a row) was predicted as; more colour is "+
+		"a larger share of the row", head...)
+	for k, row := range m.Confusion {
+		p.Put("<tr><th scope=\"row\">%s</th>", m.Classes[k].Label)
+		for _, v := range row {
+			share := 0.0
+			if all := m.Classes[k].Examples; all > 0 {
+				share = 0.6 * v / all
+			}
+			p.Put("<td class=\"n heat\" style=\"--share: %.3f\">%s</td>", share, count(v))
+		}
+		p.Put("</tr>\n")
+	}
+	p.EndTable()
+}
+
+// htmlWeights writes the largest weights of a model that has weights.
+func htmlWeights(p *report.Page, res *training.Result) {
+	m, err := res.Model()
+	if err != nil {
+		return
+	}
+	s, err := exchange.Inspect(m, 20)
+	if err != nil {
+		return
+	}
+	outputs := slices.DeleteFunc(s.Outputs, func(o exchange.OutputSummary) bool {
+		return len(o.Top) == 0
+	})
+	slices.SortStableFunc(outputs, func(a, b exchange.OutputSummary) int {
+		return cmp.Or(format.CompareLabels(a.Class, b.Class),
+			format.CompareLabels(a.Against, b.Against))
+	})
+	for i, o := range outputs {
+		open := report.HTML("")
+		if i == 0 {
+			p.Put("<h2>The largest weights</h2>\n")
+			open = " open"
+		}
+		name := "for " + o.Class
+		if o.Against != "" {
+			name += " against " + o.Against
+		}
+		p.Put("<details%s><summary>%s</summary>\n", open, name)
+		caption := fmt.Sprintf("%d of %d weights that are not zero", len(o.Top), o.NonZeros)
+		if o.Bias != 0 {
+			caption += fmt.Sprintf(", and a bias of %.6g", o.Bias)
+		}
+		p.Table("Weights "+name, caption, "feature", ">weight")
+		for _, w := range o.Top {
+			p.Put("<tr><th scope=\"row\">%s</th>", w.Feature)
+			p.Cell(fmt.Sprintf("%.6g", w.Weight))
+			p.Put("</tr>\n")
+		}
+		p.EndTable()
+		p.Put("</details>\n")
+	}
+}
+
 // mostCurves is how many classes have ROC curves in one figure.
 const mostCurves = 10
 
 // classCurves draws those of the classes, each against the rest, of up to mostCurves.
-func classCurves(m *eval.Metrics, labels []string) (lines []papers.Line) {
+func classCurves(m *eval.Metrics, labels []string) (lines []report.Line) {
 	if m.Classes() > mostCurves || m.Classes() > len(labels) {
 		return nil
 	}
@@ -132,9 +203,9 @@ func classCurves(m *eval.Metrics, labels []string) (lines []papers.Line) {
 }
 
 // rocLine draws a ROC curve, which it thins.
-func rocLine(name string, c *eval.Curve) papers.Line {
+func rocLine(name string, c *eval.Curve) report.Line {
 	c.Thin(htmlPoints)
-	l := papers.Line{Name: name, X: []float64{0}, Y: []float64{0}}
+	l := report.Line{Name: name, X: []float64{0}, Y: []float64{0}}
 	for _, p := range c.Points {
 		l.X, l.Y = append(l.X, p.False/c.Negative), append(l.Y, p.True/c.Positives)
 	}
@@ -142,8 +213,8 @@ func rocLine(name string, c *eval.Curve) papers.Line {
 }
 
 // driftMarks are where drift was found, and what was done then.
-func driftMarks(o *training.Options, drifts []eval.Drift) papers.Line {
-	l := papers.Line{Name: "drift found", Form: papers.Marks}
+func driftMarks(o *training.Options, drifts []eval.Drift) report.Line {
+	l := report.Line{Name: "drift found", Form: report.Marks}
 	switch o.OnDrift {
 	case training.DriftReset:
 		l.Name = "drift found, begun anew"
@@ -159,7 +230,7 @@ func driftMarks(o *training.Options, drifts []eval.Drift) papers.Line {
 // htmlFigures draws the learning curve, ROC curves and the calibration, where there are any.
 func htmlFigures(o *training.Options, res *training.Result) (list []htmlFigure) {
 	if points := res.Counts.Curve; len(points) > 1 {
-		far, late := papers.Line{Name: "so far"}, papers.Line{Name: "since the last point"}
+		far, late := report.Line{Name: "so far"}, report.Line{Name: "since the last point"}
 		if name := recentName(o); name != "" {
 			late.Name = name
 		}
@@ -178,8 +249,8 @@ func htmlFigures(o *training.Options, res *training.Result) (list []htmlFigure) 
 		if n := res.Counts.Examples; n < last.Examples {
 			x = fmt.Sprintf("examples; those beyond %d were learned before", n)
 		}
-		f := papers.Figure{Name: "learning", Title: "Progressive error", XLabel: x,
-			YLabel: "error", Lines: []papers.Line{late, far}}
+		f := report.Figure{Name: "learning", Title: "Progressive error", XLabel: x,
+			YLabel: "error", Lines: []report.Line{late, far}}
 		if marks := driftMarks(o, res.Counts.Drifts); len(marks.X) > 0 {
 			f.Lines = append(f.Lines, marks)
 		}
@@ -189,7 +260,7 @@ func htmlFigures(o *training.Options, res *training.Result) (list []htmlFigure) 
 	if res.Test != nil {
 		tested, labels = res.Test.Metrics, shownClasses(res.Test.Info)
 	}
-	var roc, calibration []papers.Line
+	var roc, calibration []report.Line
 	var areas, errors []string // by name
 	for _, of := range []struct {
 		name string
@@ -209,7 +280,7 @@ func htmlFigures(o *training.Options, res *training.Result) (list []htmlFigure) 
 			roc = append(roc, lines...)
 		}
 		if of.m.Proba() {
-			l := papers.Line{Name: of.name}
+			l := report.Line{Name: of.name}
 			for _, b := range of.m.Calibration() {
 				l.X, l.Y = append(l.X, b.Mean), append(l.Y, b.Share)
 			}
@@ -218,15 +289,15 @@ func htmlFigures(o *training.Options, res *training.Result) (list []htmlFigure) 
 		}
 	}
 	if roc != nil {
-		list = append(list, htmlFigure{papers.Figure{Name: "roc", Title: "ROC curve", YMin: 0,
+		list = append(list, htmlFigure{report.Figure{Name: "roc", Title: "ROC curve", YMin: 0,
 			YMax: 1, XLabel: "false positive rate", YLabel: "true positive rate",
 			LegendBottom: true, Lines: roc},
 			"ROC curve. Area below it: " + strings.Join(areas, "; ")})
 	}
 	if calibration != nil {
-		list = append(list, htmlFigure{papers.Figure{Name: "calibration", Title: "Calibration",
+		list = append(list, htmlFigure{report.Figure{Name: "calibration", Title: "Calibration",
 			YMin: 0, YMax: 1, XLabel: "mean probability", YLabel: "share that came true",
-			LegendLeft: true, Lines: append(calibration, papers.Line{Name: "perfect",
+			LegendLeft: true, Lines: append(calibration, report.Line{Name: "perfect",
 				X: []float64{0, 1}, Y: []float64{0, 1}})},
 			"Calibration. Expected error: " + strings.Join(errors, "; ")})
 	}
