@@ -139,7 +139,7 @@ data beside the paper's values.
 			if err := vecmath.Use(impl); err != nil {
 				return usage("What this machine has: halfspace doctor.", "--impl: %w", err)
 			}
-			stop, err := prof.start(cmd.ErrOrStderr())
+			stop, err := prof.start()
 			if err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ data beside the paper's values.
 		"its whole 95 % interval: NEW than OLD, or a ratio than its goal; e.g. 5%")
 	fs.StringVar(&impl, "impl", "auto", "`NAME` of the kernels' implementation: auto, generic, "+
 		"avx2, avx512 or neon")
-	prof.flags(fs, "samples have the tags suite, case and side: ours or peer")
+	prof.flags(fs)
 	return cmd
 }
 

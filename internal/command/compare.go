@@ -93,8 +93,7 @@ paired test of the differences in each example in the place of McNemar's, and ov
 		"`\"NAME --FLAG VALUE\"`; twice or more")
 	c.score.flag(cmd.Flags(), "what is compared", training.ScoreError, training.ScoreLogLoss,
 		training.ScoreBrier)
-	c.trainer = studyFlags(cmd, "what learns has the tags learner, stage and setting, what "+
-		"predicts model", notCompared)
+	c.trainer = studyFlags(cmd, notCompared)
 	return cmd
 }
 
@@ -139,7 +138,7 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	contest.Score, contest.Names = c.score.name(), names
-	return c.profiles.during(cmd.ErrOrStderr(), func() error { return c.contest(contest) })
+	return c.profiles.during(func() error { return c.contest(contest) })
 }
 
 // contest holds it, and prints what came of it.

@@ -117,7 +117,7 @@ weigh. log-loss and brier are of the learner's probabilities, or of those that -
 	score.flag(cmd.Flags(), "estimate this, too (see: halfspace help metrics)",
 		training.Scores()...)
 	folds.flags(cmd, "")
-	t := studyFlags(cmd, "samples have the tags learner, stage and fold", nil, "calibrate")
+	t := studyFlags(cmd, nil, "calibrate")
 	mixed(cmd, "")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f, err := folds.options(cmd)
@@ -132,7 +132,7 @@ weigh. log-loss and brier are of the learner's probabilities, or of those that -
 		}
 		f.Score = score.name()
 		t.mixesFolds(cmd.Flags())
-		return t.profiles.during(cmd.ErrOrStderr(), func() error { return t.crossValidate(f) })
+		return t.profiles.during(func() error { return t.crossValidate(f) })
 	}
 	return cmd
 }

@@ -244,9 +244,9 @@ func (a *away) check(how string, files []string) error {
 }
 
 // idle are flags of train that say what one process does or shows of its run.
-var idle = append([]string{"test", "html", "metrics", "window", "fading", "margin-report",
+var idle = []string{"test", "html", "metrics", "window", "fading", "margin-report",
 	"margin-svm", "latency", "resume", "rows", "shard", "shard-by", "trace", "replay", "progress",
-	"predict-only"}, profileFlags...)
+	"predict-only", "profile"}
 
 // elsewhere learns in parts, as --by says, and prints what came of it.
 func (t *trainer) elsewhere(fs *pflag.FlagSet, args []string) error {

@@ -199,7 +199,7 @@ members of an ensemble are, and with --proba two more, where the model is calibr
 	p.output.flags(fs)
 	names(fs, useRead, "from")
 	names(fs, useOutput, "output")
-	p.profile.flags(fs, runTags)
+	p.profile.flags(fs)
 	return cmd
 }
 
@@ -240,7 +240,7 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	training.AsTrained(&p.opts, p.m)
 	p.opts.LabelsOptional = true
-	stop, err := p.profile.start(cmd.ErrOrStderr())
+	stop, err := p.profile.start()
 	if err != nil {
 		return err
 	}

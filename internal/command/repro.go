@@ -97,8 +97,7 @@ any of them the exit code is 3.`,
 	names(f, useFigures, "plot")
 	names(f, useFolder, "cache")
 	r.machine.flags(f)
-	r.prof.flags(f, "samples have the tags experiment, learner and form: plain of what it is "+
-		"compared with")
+	r.prof.flags(f)
 	return cmd
 }
 
@@ -120,7 +119,7 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	if _, err := r.newPage(blank); err != nil {
 		return err
 	}
-	stop, err := r.prof.start(cmd.ErrOrStderr())
+	stop, err := r.prof.start()
 	if err != nil {
 		return err
 	}

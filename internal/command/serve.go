@@ -122,7 +122,7 @@ over.`,
 	names(fs, useServed, "model", "log")
 	choose(fs, &s.form, "log-format", "how the server says on stderr what it does", "text", "json")
 	fs.BoolVarP(&s.quiet, "quiet", "q", false, "say only what goes wrong")
-	s.profiles.flags(fs, "what learns has the tags model, learner and stage")
+	s.profiles.flags(fs)
 	return cmd
 }
 
@@ -131,7 +131,7 @@ func (s *server) run(cmd *cobra.Command) error {
 	if err := s.options(); err != nil {
 		return err
 	}
-	return s.profiles.during(cmd.ErrOrStderr(), s.serve)
+	return s.profiles.during(s.serve)
 }
 
 // serve does what the flags say until it is stopped.

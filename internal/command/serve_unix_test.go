@@ -160,12 +160,6 @@ func TestServePlaces(t *testing.T) {
 	}
 	var lines [][]string
 	for _, name := range []string{at("m"), dir + "/./m", at("hard"), at("soft")} {
-		for _, flag := range profileFlags[:len(profileFlags)-1] {
-			lines = append(lines, []string{"--" + flag, name},
-				[]string{"--read-only", "--" + flag, name},
-				[]string{"--log", at("log"), "--" + flag, at("log")},
-				[]string{"--log", "a=" + at("new"), "--" + flag, at("new")})
-		}
 		lines = append(lines, []string{"--model", "b=" + name}, []string{"--model", name},
 			[]string{"--log", name}, []string{"--log", "a=" + name}, []string{"--token-file", name},
 			[]string{"--model", "n=" + at("n"), "--log", "a=" + at("log"), "--log",

@@ -27,26 +27,22 @@ var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba
 
 // notRepeated are flags that say nothing of what is learned: a command line that repeats a setting
 // has none of them.
-var notRepeated = append([]string{"threads", "impl", "json", "quiet", "verbose", "progress",
-	"config"}, profileFlags...)
+var notRepeated = []string{"threads", "impl", "json", "quiet", "verbose", "progress", "config",
+	"profile"}
 
-// studyFlags gives cmd the flags of train but those of one run, of which with are kept, and those
-// that without leaves out, and returns what they fill. tags says what its profiles have; "": none
-// are taken.
-func studyFlags(cmd *cobra.Command, tags string, without func(*pflag.Flag) bool,
+// studyFlags gives cmd the flags of train except those of one run, of which with are kept, and those
+// that without leaves out. It returns what they fill.
+func studyFlags(cmd *cobra.Command, without func(*pflag.Flag) bool,
 	with ...string) *trainer {
 	t := &trainer{}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	trainCmd(t).Flags().VisitAll(func(f *pflag.Flag) {
 		if (!slices.Contains(oneRun, f.Name) || slices.Contains(with, f.Name)) &&
-			!slices.Contains(profileFlags, f.Name) && (without == nil || !without(f)) {
+			(without == nil || !without(f)) {
 			fs.AddFlag(f)
 		}
 	})
-	if tags != "" {
-		t.profiles.flags(fs, tags)
-	}
 	t.cmd = cmd
 	return t
 }

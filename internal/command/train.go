@@ -221,7 +221,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	names(fs, useModel, "model")
 	names(fs, useRead, "from")
 	names(fs, useExamples, "test")
-	t.profiles.flags(fs, runTags)
+	t.profiles.flags(fs)
 	t.settings = addLearnerFlags(fs)
 	t.settings.share("scale", &t.scale, "the examples: std by the standard deviation of each "+
 		"feature, columns to a mean of 0; maxabs by its largest absolute value; as far as seen, "+
@@ -301,7 +301,7 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 		}
 		t.shows(job.Options())
 	}
-	stop, err := t.profiles.start(cmd.ErrOrStderr())
+	stop, err := t.profiles.start()
 	if err != nil {
 		return err
 	}

@@ -139,8 +139,7 @@ With -m the model of the best is written, to the byte the one that the printed c
 	fs.Float64Var(&t.alpha, "level", training.DefaultAlpha, "level of the tests by which settings "+
 		"leave early; 0 keeps all")
 	t.folds.flags(cmd, "with --by cv: ")
-	t.trainer = studyFlags(cmd, "what learns has the tags learner, stage, setting and with "+
-		"--by cv fold", nil, "model", "calibrate")
+	t.trainer = studyFlags(cmd, nil, "model", "calibrate")
 	mixed(cmd, "with --by cv ")
 	if elsewhere != nil {
 		t.away.workersFlags(fs, "--workers", "deal the settings out over so many workers; any "+
@@ -184,11 +183,9 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 	}
 	tune := t.tune
 	if elsewhere != nil && (fs.Changed("workers") || fs.Changed("state")) {
-		for _, name := range profileFlags {
-			if fs.Changed(name) {
-				return usage("Leave it out: the workers do the work.",
-					"%s and %s exclude each other", t.elsewhereBy(), given(fs, name))
-			}
+		if fs.Changed("profile") {
+			return usage("Leave it out: the workers do the work.",
+				"%s and %s exclude each other", t.elsewhereBy(), given(fs, "profile"))
 		}
 		tune = t.tuneElsewhere
 	}
@@ -196,7 +193,7 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 	for i := range t.points {
 		o.Names = append(o.Names, t.pointName(i))
 	}
-	return t.profiles.during(cmd.ErrOrStderr(), func() error {
+	return t.profiles.during(func() error {
 		res, err := tune(settings, o)
 		if res == nil {
 			return err
