@@ -38,7 +38,8 @@ var sizes = []struct {
 	{"user", 15_070_000, 10_530_000},
 }
 
-// TestImportCost holds what a program that trains and predicts takes on by importing this module.
+// TestImportCost limits what a program that trains and predicts takes on by importing this module,
+// and the size of the released command.
 func TestImportCost(t *testing.T) {
 	t.Parallel()
 	goTool, err := exec.LookPath("go")
@@ -65,23 +66,27 @@ func TestImportCost(t *testing.T) {
 	if runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
 		return
 	}
-	size := func(program, flags string) int64 {
+	size := func(program string, flags ...string) int64 {
 		file := filepath.Join(t.TempDir(), "program")
-		run("build", "-o", file, "-ldflags="+flags, "./testdata/"+program)
+		run(slices.Concat([]string{"build", "-o", file}, flags, []string{program})...)
 		info, err := os.Stat(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return info.Size()
 	}
+	const released = 20_000_000 // nothing of bench, and no package that keeps every method
+	if n := size("./cmd/halfspace", "-trimpath", "-ldflags=-s -w"); n > released {
+		t.Errorf("the command takes %d bytes, want at most %d", n, released)
+	}
 	for _, flags := range []string{"", "-s -w"} {
-		empty := size("empty", flags)
+		empty := size("./testdata/empty", "-ldflags="+flags)
 		for _, s := range sizes {
 			most := s.byDefault
 			if flags != "" {
 				most = s.stripped
 			}
-			added := size(s.program, flags) - empty
+			added := size("./testdata/"+s.program, "-ldflags="+flags) - empty
 			if added > most {
 				t.Errorf("%s adds %d bytes with -ldflags=%q, want at most %d", s.program, added,
 					flags, most)

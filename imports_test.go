@@ -29,9 +29,12 @@ type room struct {
 // columns.
 var rooms = []room{
 	{"cmd/halfspace", "internal/command", ""},
-	{"internal/command", "serve shard bench bench/papers exchange training dataset/public eval " +
-		"model dataset dataset/format learner engine vecmath internal/report internal/atomicfile " +
-		"internal/schema internal/spelling", "."},
+	{"cmd/halfspace-bench", "internal/benchcommand", ""},
+	{"internal/benchcommand", "internal/command serve bench bench/papers dataset engine vecmath " +
+		"internal/spelling", ""},
+	{"internal/command", "serve shard exchange training dataset/public eval model dataset " +
+		"dataset/format learner engine vecmath internal/report internal/atomicfile " +
+		"internal/schema internal/spelling", ". bench internal/benchcommand"},
 	{"examples/embed", ".", ""},
 	{"serve", ". model dataset/format learner engine internal/atomicfile internal/fields " +
 		"internal/frames internal/schema internal/waiting", "learners"},
@@ -104,15 +107,14 @@ var testHelpers = []string{"internal/approx", "internal/race", "internal/realdat
 // onlyIn says which packages may import a library; the others reach through them what it does.
 var onlyIn = map[string][]string{
 	// which describe the CPU; vecmath asks x/sys/cpu, a sixth of its size
-	"github.com/klauspost/cpuid/v2":     {"bench", "internal/command"},
-	"github.com/klauspost/compress":     {"dataset", "shard"},
-	"google.golang.org/protobuf":        {"exchange"},
-	"github.com/HdrHistogram":           {"internal/command"},
-	"github.com/spf13/cobra":            {"internal/command"},
-	"github.com/spf13/pflag":            {"internal/command"},
-	"gonum.org/v1/gonum":                {"bench", "bench/papers"}, // never in a hot path
-	"github.com/schollz/progressbar/v3": {"internal/command"},
-	"C":                                 {}, // the module builds without a C compiler
+	"github.com/klauspost/cpuid/v2": {"bench", "internal/command"},
+	"github.com/klauspost/compress": {"dataset", "shard"},
+	"google.golang.org/protobuf":    {"exchange"},
+	"github.com/HdrHistogram":       {"internal/command"},
+	"github.com/spf13/cobra":        {"internal/command", "internal/benchcommand"},
+	"github.com/spf13/pflag":        {"internal/command", "internal/benchcommand"},
+	"gonum.org/v1/gonum":            {"bench", "bench/papers"}, // never in a hot path
+	"C":                             {},                        // the module builds without a C compiler
 }
 
 // TestImports: every package imports what its row lists, and all rows of what it imports stand

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/learner"
 )
@@ -218,9 +217,6 @@ func TestCompletion(t *testing.T) {
 		"train --impl":                          "auto generic avx2 avx512 neon",
 		"predict --format":                      "auto svmlight csv idx fasta",
 		"predict --impl":                        "auto generic",
-		"bench --impl":                          "auto generic",
-		"bench":                                 strings.Join(suiteNames(), " "),
-		"repro":                                 "all obpm/table1 " + papers.Experiments()[0].Name,
 		"gen":                                   "margin banana gauss drift concepts",
 		"gen margin --precision":                "f32 f64",
 		"help":                                  "train predict formats env numerics",

@@ -30,9 +30,12 @@ func TestMain(m *testing.M) {
 		os.Setenv("GORACE", noSleep)
 	}
 	plainPages()
-	testscript.Main(m, map[string]func(){"halfspace": func() { os.Exit(Run()) },
-		"halfspace-peak": mainWithPeak})
+	testscript.Main(m, Programs)
 }
+
+// Programs are those that scripts run.
+var Programs = map[string]func(){"halfspace": func() { os.Exit(Run()) },
+	"halfspace-peak": mainWithPeak}
 
 const noSleep = "atexit_sleep_ms=0"
 

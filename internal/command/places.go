@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/halfspace-ml/halfspace/bench"
-	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 	"github.com/halfspace-ml/halfspace/model"
@@ -192,7 +190,7 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 	switch use := cmd.Annotations[placeKey]; use {
 	case "":
 	case useSuites:
-		for _, name := range papers.DataFiles(bench.DataDir()) {
+		for name := range strings.SplitSeq(cmd.Annotations[useSuites], "\n") {
 			add("", useRead, name)
 		}
 		if f := cmd.Flags().Lookup("compare"); f != nil && f.Changed {

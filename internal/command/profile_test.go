@@ -85,16 +85,13 @@ func TestProfileTags(t *testing.T) {
 			"learner adf stage learn setting label-noise=.1 fold"},
 		{"compare -q -a adf -a pa DATA", "learner stage learn setting adf"},
 		{"compare -q MODEL MODEL DATA", "learner obpm stage predict model"},
-		{"bench wide --rounds 3 --json", "suite wide case side ours peer"},
-		{"repro obpm/table1 --runs 40 -q --fresh --cache DIR/cache",
-			"experiment obpm/table1 learner obpm"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			file := filepath.Join(dir, "profile", "cpu.pprof")
 			var args []string
 			for _, w := range strings.Fields(c.args) {
-				args = append(args, strings.NewReplacer("DATA", data, "MODEL", model, "DIR",
-					dir).Replace(w))
+				args = append(args, strings.NewReplacer("DATA", data, "MODEL",
+					model).Replace(w))
 			}
 			args = append(args, "--profile", filepath.Dir(file))
 			// A sample is taken each 10 ms: a short run may have none of what is looked for.

@@ -16,11 +16,14 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+// Verb is a command below a program.
+type Verb struct {
+	Name string
+	Make func() *cobra.Command
+}
+
 // verbs makes every command; one file each.
-var verbs = []struct {
-	name string
-	make func() *cobra.Command
-}{
+var verbs = []Verb{
 	{"train", newTrainCmd},
 	{"predict", newPredictCmd},
 	{"cv", newCVCmd},
@@ -36,8 +39,13 @@ var verbs = []struct {
 	{"convert", newConvertCmd},
 	{"data", newDataCmd},
 	{"serve", newServeCmd},
-	{"bench", newBenchCmd},
-	{"repro", newReproCmd},
+	{"bench", func() *cobra.Command {
+		return newBenchVerb("bench", "Measure kernels and learners beside their peers")
+	}},
+	{"repro", func() *cobra.Command {
+		return newBenchVerb("repro",
+			"Run published tables and figures again, beside the papers' values")
+	}},
 	{"doctor", newDoctorCmd},
 	{"version", newVersionCmd},
 }
@@ -46,6 +54,30 @@ var verbs = []struct {
 // its exit code. It is called once.
 func Run(from ...Source) int {
 	sources = from
+	return run(func(out io.Writer) *cobra.Command { return rootFor(out, os.Args[1:]) })
+}
+
+// RunProgram runs another program, of a few verbs, with the process's command line. It returns its
+// exit code.
+func RunProgram(name, short, example string, verbs []Verb) int {
+	return run(func(out io.Writer) *cobra.Command {
+		return NewProgram(out, name, short, example, verbs)
+	})
+}
+
+// NewProgram makes the command of another program.
+func NewProgram(out io.Writer, name, short, example string, verbs []Verb) *cobra.Command {
+	root := newBareRoot(out)
+	root.Use, root.Short, root.Long, root.Example = name, short, short+".", example
+	for _, verb := range verbs {
+		root.AddCommand(verb.Make())
+	}
+	finishRoot(root)
+	return root
+}
+
+// run runs a command with the process's command line.
+func run(makeRoot func(out io.Writer) *cobra.Command) int {
 	if err := vecmath.Err(); err != nil {
 		fmt.Fprintf(os.Stderr, "halfspace: %v\n", err)
 		return codeUsage
@@ -54,7 +86,7 @@ func Run(from ...Source) int {
 	keepBrokenPipes()
 
 	out := &results{watched{Writer: os.Stdout}}
-	root := rootFor(out, os.Args[1:])
+	root := makeRoot(out)
 	err := root.ExecuteContext(ctx)
 	code, next := explain(err)
 	switch {
@@ -90,10 +122,10 @@ func seenEnough(err error) bool {
 // time.
 func rootFor(out io.Writer, args []string) *cobra.Command {
 	for _, verb := range verbs {
-		if len(args) > 0 && args[0] == verb.name {
+		if len(args) > 0 && args[0] == verb.Name {
 			root := newBareRoot(out)
 			root.CompletionOptions.DisableDefaultCmd = true
-			root.AddCommand(verb.make())
+			root.AddCommand(verb.Make())
 			setHelp(root)
 			return root
 		}
@@ -105,12 +137,18 @@ func rootFor(out io.Writer, args []string) *cobra.Command {
 func newRootCmd(out io.Writer) *cobra.Command {
 	root := newBareRoot(out)
 	for _, verb := range verbs {
-		root.AddCommand(verb.make())
+		root.AddCommand(verb.Make())
 	}
 	root.AddCommand(newTopics()...)
 	for _, s := range sources {
 		root.AddCommand(&cobra.Command{Use: s.Scheme, Short: s.Summary, Long: s.Help})
 	}
+	finishRoot(root)
+	return root
+}
+
+// finishRoot gives a command with all that is below it help and completion.
+func finishRoot(root *cobra.Command) {
 	setHelp(root)
 	completeFlags(root)
 	root.InitDefaultCompletionCmd() // now, to give a wrong shell its error
@@ -129,7 +167,6 @@ func newRootCmd(out io.Writer) *cobra.Command {
 			}
 		}
 	}
-	return root
 }
 
 // newBareRoot makes the command without anything below it.
@@ -150,10 +187,10 @@ Data and results go to stdout, everything said about them to stderr.`,
 			if len(args) == 0 {
 				return nil
 			}
-			next := "The commands: halfspace help."
+			next := "The commands: " + cmd.Name() + " help."
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				next = "Did you mean " + strings.Join(near, " or ") +
-					"? All commands: halfspace help."
+					"? All commands: " + cmd.Name() + " help."
 			}
 			return usage(next, "unknown command %q", args[0])
 		},

@@ -30,8 +30,8 @@ var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba
 var notRepeated = []string{"threads", "impl", "json", "quiet", "verbose", "progress", "config",
 	"profile"}
 
-// studyFlags gives cmd the flags of train except those of one run, of which with are kept, and those
-// that without leaves out. It returns what they fill.
+// studyFlags gives cmd the flags of train, except those that without leaves out and, unless with
+// names them, those of one run. It returns what they fill.
 func studyFlags(cmd *cobra.Command, without func(*pflag.Flag) bool,
 	with ...string) *trainer {
 	t := &trainer{}

@@ -1,11 +1,10 @@
-package command
+package benchcommand
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime/pprof"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/command"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -75,7 +75,7 @@ var benchLines = bench.CommandLines{
 
 // runCommand measures this program.
 func runCommand(ctx context.Context, o bench.Options) ([]bench.Result, error) {
-	program, err := os.Executable()
+	program, err := command.FindProgram("halfspace")
 	if err != nil {
 		return nil, fmt.Errorf("bench: command: %w", err)
 	}
@@ -97,7 +97,7 @@ func newBenchCmd() *cobra.Command {
 		failOver percent
 		compare  string
 		impl     string
-		prof     profiles
+		profile  func() (stop func() error, err error)
 	)
 	cmd := &cobra.Command{
 		Use:   "bench [SUITE]...",
@@ -123,7 +123,7 @@ data beside the paper's values.
   halfspace bench --compare old.txt new.txt --fail-over 5%
   halfspace bench kernels --impl generic --json`,
 		ValidArgs:   suiteNames(),
-		Annotations: args(useSuites),
+		Annotations: command.Reads(papers.DataFiles(bench.DataDir())),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if compare != "" {
 				return runCompare(cmd, compare, args, asJSON, failOver)
@@ -133,13 +133,13 @@ data beside the paper's values.
 				return err
 			}
 			if o.Rounds < 3 || o.Rounds > 10000 {
-				return usage("A median wants some, and time: the default is 11.",
+				return command.Usage("A median wants some, and time: the default is 11.",
 					"--rounds %d: want 3 to 10000", o.Rounds)
 			}
 			if err := vecmath.Use(impl); err != nil {
-				return usage("What this machine has: halfspace doctor.", "--impl: %w", err)
+				return command.Usage("What this machine has: halfspace doctor.", "--impl: %w", err)
 			}
-			stop, err := prof.start()
+			stop, err := profile()
 			if err != nil {
 				return err
 			}
@@ -152,12 +152,12 @@ data beside the paper's values.
 	fs.BoolVar(&asJSON, "json", false, "print one JSON document: a list of results")
 	fs.StringVar(&compare, "compare", "", "compare `FILE`, which an old bench has "+
 		"printed, text or --json, with the new one's, the argument")
-	names(fs, useRead, "compare")
+	command.Names(fs, command.UseRead, "compare")
 	fs.Var(&failOver, "fail-over", "exit with 5 when something is slower by more than that, with "+
 		"its whole 95 % interval: NEW than OLD, or a ratio than its goal; e.g. 5%")
 	fs.StringVar(&impl, "impl", "auto", "`NAME` of the kernels' implementation: auto, generic, "+
 		"avx2, avx512 or neon")
-	prof.flags(fs)
+	profile = command.ProfileFlag(fs)
 	return cmd
 }
 
@@ -187,7 +187,8 @@ func chooseSuites(args []string) ([]suite, error) {
 			}
 		}
 		if !found {
-			return nil, usage("The suites: "+strings.Join(suiteNames(), ", ")+".", "no suite %q", a)
+			return nil, command.Usage("The suites: "+strings.Join(suiteNames(), ", ")+".",
+				"no suite %q", a)
 		}
 	}
 	return chosen, nil
@@ -195,7 +196,7 @@ func chooseSuites(args []string) ([]suite, error) {
 
 func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON bool,
 	failOver percent) error {
-	ctx, w := cmd.Context(), stdout(cmd)
+	ctx, w := cmd.Context(), cmd.OutOrStdout()
 	tour := len(chosen) == 0 // what a newcomer sees
 	if tour {
 		chosen = suites[:1]
@@ -214,8 +215,8 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON bool,
 			results, err = s.run(ctx, o)
 		})
 		if errors.Is(err, fs.ErrNotExist) {
-			return &fail{codeData, fmt.Errorf("%s: %w", s.name, err), "HALFSPACE_DATA names the " +
-				"folder of the public data sets."}
+			return command.Fail(command.CodeData, fmt.Errorf("%s: %w", s.name, err),
+				"HALFSPACE_DATA names the folder of the public data sets.")
 		}
 		if err != nil {
 			return err
@@ -223,7 +224,7 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON bool,
 		all = append(all, results...)
 		if !asJSON {
 			write := bench.WriteGo
-			if isTerminal(w) {
+			if command.IsTerminal(w) {
 				write = bench.WriteSummary
 			}
 			if err := write(w, results); err != nil {
@@ -261,7 +262,7 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON bool,
 		for _, r := range rows {
 			list = append(list, r)
 		}
-		if err := printJSON(w, list); err != nil {
+		if err := command.PrintJSON(w, list); err != nil {
 			return err
 		}
 	}
@@ -284,6 +285,6 @@ func missedGoals(results []bench.Result, share float64) error {
 	if len(missed) == 0 {
 		return nil
 	}
-	return &fail{codeGate, fmt.Errorf("%s", strings.Join(missed, "; ")), "On a busy machine try " +
-		"again with more --rounds."}
+	return command.Fail(command.CodeGate, fmt.Errorf("%s", strings.Join(missed, "; ")),
+		"On a busy machine try again with more --rounds.")
 }

@@ -1,4 +1,4 @@
-package command
+package benchcommand
 
 import (
 	"errors"
@@ -18,6 +18,7 @@ import (
 	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/command"
 	"github.com/halfspace-ml/halfspace/internal/spelling"
 )
 
@@ -30,8 +31,8 @@ type repro struct {
 	runs                int
 	budget              time.Duration
 	o                   papers.RunOptions
-	machine             machineFlags
-	prof                profiles
+	machine             func() (*engine.Pool, error)
+	profile             func() (stop func() error, err error)
 	quiet               bool
 }
 
@@ -64,7 +65,7 @@ any of them the exit code is 3.`,
 			cobra.ShellCompDirective) {
 			return append([]string{"all"}, experimentNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
-		Annotations: args(useSuites),
+		Annotations: command.Reads(papers.DataFiles(bench.DataDir())),
 		RunE:        func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
 	f := cmd.Flags()
@@ -93,11 +94,11 @@ any of them the exit code is 3.`,
 		"user's cache folder)")
 	f.BoolVar(&r.fresh, "fresh", false, "run everything, whatever the cache has")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "show no progress")
-	names(f, useReplaced, "html", "page")
-	names(f, useFigures, "plot")
-	names(f, useFolder, "cache")
-	r.machine.flags(f)
-	r.prof.flags(f)
+	command.Names(f, command.UseReplaced, "html", "page")
+	command.Names(f, command.UseFigures, "plot")
+	command.Names(f, command.UseFolder, "cache")
+	r.machine = command.MachineFlags(f)
+	r.profile = command.ProfileFlag(f)
 	return cmd
 }
 
@@ -119,12 +120,12 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	if _, err := r.newPage(blank); err != nil {
 		return err
 	}
-	stop, err := r.prof.start()
+	stop, err := r.profile()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	pool, err := r.machine.start(cmd.Flags())
+	pool, err := r.machine()
 	if err != nil {
 		return err
 	}
@@ -134,15 +135,15 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	rows := []papers.Row{} // [] in JSON, never null
 	report := papers.Report{Command: "halfspace repro " + strings.Join(args, " ") + r.options(),
 		Date: time.Now().Format("2006-01-02 15:04"), Machine: machineLine(pool),
-		Version: "halfspace " + buildVersion().Version, Seed: r.o.Seed}
+		Version: "halfspace " + command.Version(), Seed: r.o.Seed}
 	series := papers.Series{Experiments: chosen, Options: r.o, Cache: papers.Cache{Dir: r.cache},
 		Fresh: r.fresh, Budget: r.budget}
 	if stderr := cmd.ErrOrStderr(); !r.quiet {
 		series.Say = func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
-		if isTerminal(stderr) {
-			shown := bar{w: stderr}
-			series.Show = func(s papers.Standing) { shown.drawShare(s.This, standing(s)) }
-			series.Hide = shown.clear
+		if command.IsTerminal(stderr) {
+			draw, clear := command.Bar(stderr)
+			series.Show = func(s papers.Standing) { draw(s.This, standing(s)) }
+			series.Hide = clear
 		}
 	}
 	err = series.Run(cmd.Context(), func(out papers.Outcome) error {
@@ -156,7 +157,8 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	if len(rows) == 0 && r.o.Rows != "" && slices.ContainsFunc(report.Outcomes,
 		func(o papers.Outcome) bool { return o.Skipped == "" }) {
-		return usage("Its rows are what it prints without --rows; words end at spaces and commas.",
+		return command.Usage("Its rows are what it prints without --rows; words end at spaces "+
+			"and commas.",
 			"--rows %q: no row has these words", r.o.Rows)
 	}
 	return r.finish(cmd, report, rows)
@@ -172,21 +174,24 @@ func (r *repro) check(cmd *cobra.Command, args []string) ([]papers.Experiment, e
 	}
 	switch {
 	case len(args) == 0:
-		return nil, usage("The experiments: halfspace repro --list.", "no experiment")
+		return nil, command.Usage("The experiments: halfspace repro --list.", "no experiment")
 	case cmd.Flags().Changed("runs") && r.runs < 2:
-		return nil, usage("A row is a mean with its interval; tables without draws take no --runs.",
+		return nil, command.Usage("A row is a mean with its interval; tables without draws take "+
+			"no --runs.",
 			"--runs %d: want 2 or more", r.runs)
 	case forms > 1:
-		return nil, usage("Choose one of them.", "--json, --csv and --markdown exclude each other")
+		return nil, command.Usage("Choose one of them.", "--json, --csv and --markdown exclude "+
+			"each other")
 	case r.page != "" && (r.o.Rows != "" || r.runs > 0 || r.o.Seed != 1):
-		return nil, usage("A page has the paper's rows and runs, from seed 1.",
+		return nil, command.Usage("A page has the paper's rows and runs, from seed 1.",
 			"--page goes with neither --rows, --runs nor --seed")
 	case r.budget < 0:
-		return nil, usage("0 is no limit.", "--time-budget %v: negative", r.budget)
+		return nil, command.Usage("0 is no limit.", "--time-budget %v: negative", r.budget)
 	}
 	chosen, err := chooseExperiments(args)
 	if err == nil && len(chosen) == 1 && chosen[0].Runs == 1 && r.runs > 0 {
-		err = usage("Leave it out.", "--runs %d: %s draws nothing, so that all runs would be equal",
+		err = command.Usage("Leave it out.", "--runs %d: %s draws nothing, so that all runs "+
+			"would be equal",
 			r.runs, chosen[0].Name)
 	}
 	return chosen, err
@@ -199,8 +204,9 @@ func (r *repro) folders() error {
 			continue
 		}
 		if err := os.MkdirAll(f.dir, 0o755); err != nil {
-			return &fail{codeFailed, fmt.Errorf("--%s %s: %w", f.flag, f.dir, pathCause(err)),
-				"Name a folder that can be written."}
+			return command.Fail(command.CodeFailed, fmt.Errorf("--%s %s: %w", f.flag, f.dir,
+				command.PathCause(err)),
+				"Name a folder that can be written.")
 		}
 	}
 	if r.cache == "" {
@@ -213,14 +219,14 @@ func (r *repro) folders() error {
 
 // finish prints what is printed at the end.
 func (r *repro) finish(cmd *cobra.Command, report papers.Report, rows []papers.Row) (err error) {
-	w := stdout(cmd)
+	w := cmd.OutOrStdout()
 	if r.plots != "" && !slices.ContainsFunc(report.Outcomes,
 		func(o papers.Outcome) bool { return len(o.Figures) > 0 }) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "no figures: these experiments are tables")
 	}
 	switch {
 	case r.json:
-		err = printJSON(w, rows)
+		err = command.PrintJSON(w, rows)
 	case r.csv:
 		err = writeCSV(w, rows)
 	case len(report.Outcomes) > 1:
@@ -230,13 +236,10 @@ func (r *repro) finish(cmd *cobra.Command, report papers.Report, rows []papers.R
 		return err
 	}
 	if r.html != "" {
-		out, err := newOutput(w, r.html)
-		if err != nil {
-			return err
-		}
-		if err := out.finish(report.WriteHTML(out)); err != nil {
-			return &fail{codeFailed, fmt.Errorf("--html %s: %w", r.html, pathCause(err)),
-				"Name a file that can be written."}
+		if err := command.WriteWhole(w, r.html, report.WriteHTML); err != nil {
+			return command.Fail(command.CodeFailed, fmt.Errorf("--html %s: %w", r.html,
+				command.PathCause(err)),
+				"Name a file that can be written.")
 		}
 	}
 	if err := r.writePage(w, report); err != nil {
@@ -251,14 +254,14 @@ func (r *repro) writePage(w io.Writer, report papers.Report) error {
 	if err != nil || r.page == "" {
 		return err
 	}
-	out, err := newOutput(w, r.page)
-	if err != nil {
+	err = command.WriteWhole(w, r.page, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
 		return err
-	}
-	_, err = io.WriteString(out, text)
-	if err = out.finish(err); err != nil {
-		return &fail{codeFailed, fmt.Errorf("--page %s: %w", r.page, pathCause(err)),
-			"Name a file that can be written."}
+	})
+	if err != nil {
+		return command.Fail(command.CodeFailed, fmt.Errorf("--page %s: %w", r.page,
+			command.PathCause(err)),
+			"Name a file that can be written.")
 	}
 	return nil
 }
@@ -269,12 +272,12 @@ func (r *repro) newPage(report papers.Report) (text string, err error) {
 		return "", nil
 	}
 	failed := func(err error, next string) error {
-		return &fail{codeFailed, fmt.Errorf("--page %s: %w", r.page, err), next}
+		return command.Fail(command.CodeFailed, fmt.Errorf("--page %s: %w", r.page, err), next)
 	}
 	old, err := os.ReadFile(r.page)
 	if err != nil {
-		return "", failed(pathCause(err), "It is a page that there is: docs/papers.md of the "+
-			"source.")
+		return "", failed(command.PathCause(err), "It is a page that there is: docs/papers.md of "+
+			"the source.")
 	}
 	if text, err = papers.UpdatePage(string(old), report, r.o.Slow); err != nil {
 		return "", failed(err, "Each experiment's marks: <!-- repro NAME --> and <!-- end -->.")
@@ -286,7 +289,7 @@ func (r *repro) newPage(report papers.Report) (text string, err error) {
 func standing(s papers.Standing) string {
 	text := fmt.Sprintf("[%d/%d] %s", s.At+1, s.Of, s.Name)
 	if s.Rows > 0 {
-		text += ", " + plural(s.Rows, "row")
+		text += ", " + command.Plural(s.Rows, "row")
 	}
 	return fmt.Sprintf("%s; all %.0f %%, %v left ", text, 100*s.All, s.Left)
 }
@@ -309,8 +312,8 @@ func (r *repro) listed(cmd *cobra.Command, args []string) (err error) {
 	fs := cmd.Flags()
 	for _, other := range []string{"csv", "markdown", "html", "page", "plot"} {
 		if fs.Changed(other) {
-			return usage("Leave it out: a list is text, or with --json a document.",
-				"%s has no effect with --list", given(fs, other))
+			return command.Usage("Leave it out: a list is text, or with --json a document.",
+				"%s has no effect with --list", command.Given(fs, other))
 		}
 	}
 	chosen := papers.Experiments()
@@ -319,7 +322,7 @@ func (r *repro) listed(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 	}
-	w, list := stdout(cmd), []listedExperiment{}
+	w, list := cmd.OutOrStdout(), []listedExperiment{}
 	for _, e := range chosen {
 		if !r.json {
 			fmt.Fprintf(w, "%-16s %s\n", e.Name, e.Summary)
@@ -332,12 +335,12 @@ func (r *repro) listed(cmd *cobra.Command, args []string) (err error) {
 	if !r.json {
 		return nil
 	}
-	return printJSON(w, list)
+	return command.PrintJSON(w, list)
 }
 
 // show prints an outcome, unless all are printed at the end, and draws its figures.
 func (r *repro) show(cmd *cobra.Command, out papers.Outcome) (err error) {
-	w := stdout(cmd)
+	w := cmd.OutOrStdout()
 	switch {
 	case r.json || r.csv:
 		if out.Skipped != "" { // no form for it there
@@ -359,7 +362,7 @@ func (r *repro) show(cmd *cobra.Command, out papers.Outcome) (err error) {
 	for _, f := range out.Figures {
 		name, err := f.WriteFile(r.plots)
 		if err != nil {
-			return &fail{codeFailed, err, "Is there room in the folder of --plot?"}
+			return command.Fail(command.CodeFailed, err, "Is there room in the folder of --plot?")
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", name)
 	}
@@ -374,20 +377,22 @@ func (r *repro) failed(cmd *cobra.Command, err error, finished, of int) error {
 	} else if finished == 0 {
 		kept = "Nothing was finished."
 	}
-	if f := (*fail)(nil); errors.As(err, &f) {
+	if command.Failed(err) {
 		return err
 	}
 	switch {
 	case cmd.Context().Err() != nil:
-		return &fail{codeStopped, fmt.Errorf("%w after %d of %s", errStopped, finished, plural(of,
-			"experiment")), kept}
+		return command.Fail(command.CodeStopped, fmt.Errorf("%w after %d of %s", command.ErrStopped,
+			finished, command.Plural(of, "experiment")), kept)
 	case errors.Is(err, fs.ErrNotExist):
-		return &fail{codeData, err, "HALFSPACE_DATA names the folder of the public data sets."}
+		return command.Fail(command.CodeData, err, "HALFSPACE_DATA names the folder of the "+
+			"public data sets.")
 	case errors.Is(err, dataset.ErrBadRow), errors.Is(err, dataset.ErrLabels), errors.Is(err,
 		dataset.ErrFormat), errors.Is(err, dataset.ErrEmpty):
-		return &fail{codeData, err, "The file differs from the public one of this name. " + kept}
+		return command.Fail(command.CodeData, err, "The file differs from the public one of this "+
+			"name. "+kept)
 	}
-	return &fail{codeFailed, err, kept}
+	return command.Fail(command.CodeFailed, err, kept)
 }
 
 // judge returns the exit code that outcomes deserve. Without data for any of them nothing was
@@ -407,16 +412,18 @@ func (r *repro) judge(outcomes []papers.Outcome) error {
 		}
 	}
 	if len(missing) == len(outcomes) || r.strict && len(missing) > 0 {
-		code := codeData
+		code := command.CodeData
 		if len(missing) < len(outcomes) {
-			code = codeGate
+			code = command.CodeGate
 		}
-		return &fail{code, fmt.Errorf("data are missing: not run: %s", strings.Join(missing, ", ")),
-			"HALFSPACE_DATA names the folder of the public data sets."}
+		return command.Fail(code, fmt.Errorf("data are missing: not run: %s", strings.Join(missing,
+			", ")),
+			"HALFSPACE_DATA names the folder of the public data sets.")
 	}
 	if r.strict && len(outside) > 0 {
-		return &fail{codeGate, fmt.Errorf("not known before: %s", strings.Join(outside, "; ")),
-			"Rows that are known to be so, and why, are listed in bench/papers/known.go."}
+		return command.Fail(command.CodeGate, fmt.Errorf("not known before: %s",
+			strings.Join(outside, "; ")),
+			"Rows that are known to be so, and why, are listed in bench/papers/known.go.")
 	}
 	return nil
 }
@@ -425,7 +432,7 @@ func (r *repro) judge(outcomes []papers.Outcome) error {
 func machineLine(p *engine.Pool) string {
 	line := bench.Machine()
 	if n := p.Workers(); n != runtime.GOMAXPROCS(0) {
-		line += ", " + plural(n, "thread")
+		line += ", " + command.Plural(n, "thread")
 	}
 	return line
 }
@@ -481,7 +488,7 @@ func chooseExperiments(args []string) ([]papers.Experiment, error) {
 			if near := spelling.Nearest(a, names); near != "" {
 				next = "Did you mean " + near + "? " + next
 			}
-			return nil, usage(next, "no experiment %q", a)
+			return nil, command.Usage(next, "no experiment %q", a)
 		}
 	}
 	var chosen []papers.Experiment

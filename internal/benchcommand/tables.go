@@ -1,4 +1,4 @@
-package command
+package benchcommand
 
 import (
 	"encoding/csv"
@@ -11,6 +11,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/halfspace-ml/halfspace/bench/papers"
+
+	"github.com/halfspace-ml/halfspace/internal/command"
 )
 
 // timesRight aligns them.
@@ -149,7 +151,8 @@ func writeMarkdown(w io.Writer, o papers.Outcome) error {
 		}
 		form := "%s\n\n"
 		if kind == papers.Measurement {
-			form = "<details><summary>" + plural(len(of), "measurement") + "</summary>\n\n%s\n\n" +
+			form = "<details><summary>" + command.Plural(len(of), "measurement") +
+				"</summary>\n\n%s\n\n" +
 				"</details>\n\n"
 		}
 		if _, err := fmt.Fprintf(w, form, rowTable(kind, of, true).RenderMarkdown()); err != nil {
@@ -166,7 +169,7 @@ func writeSlow(w io.Writer, o papers.Outcome) error {
 	}
 	rows := ""
 	if o.LeftOut > 0 {
-		rows = fmt.Sprintf(" (%s)", plural(o.LeftOut, "row"))
+		rows = fmt.Sprintf(" (%s)", command.Plural(o.LeftOut, "row"))
 	}
 	_, err := fmt.Fprintf(w, "Only with --slow: %s%s.\n\n", o.Slow, rows)
 	return err
@@ -235,7 +238,8 @@ func writeVerdicts(w io.Writer, outcomes []papers.Outcome) error {
 	t.AppendFooter(append(foot, left, fmt.Sprintf("%.1f", seconds)))
 	_, err := fmt.Fprintf(w, "%s\n%s of %s; left out: %s that --slow includes; not run: %s\n",
 		t.Render(),
-		plural(rows, "row"), plural(len(outcomes)-skipped, "experiment"), plural(left, "row"),
-		plural(skipped, "experiment"))
+		command.Plural(rows, "row"), command.Plural(len(outcomes)-skipped, "experiment"),
+		command.Plural(left, "row"),
+		command.Plural(skipped, "experiment"))
 	return err
 }

@@ -1,4 +1,4 @@
-package command
+package benchcommand
 
 import (
 	"bufio"
@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/bench/papers"
+
+	"github.com/halfspace-ml/halfspace/internal/command"
 )
 
 // TestTimes: the times of the plain form and of the paper stand in every form of output where a row
@@ -61,7 +63,7 @@ func TestReproInterrupt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	args := []string{"repro", "obpm/table1", "pumma/section5.1", "vvm/figure1", "--runs", "6",
 		"--cache", dir}
-	cmd := exec.Command("halfspace", args...)
+	cmd := exec.Command("halfspace-bench", args...)
 	talk, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +83,8 @@ func TestReproInterrupt(t *testing.T) {
 	}
 	told, _ := io.ReadAll(lines)
 	exit := (*exec.ExitError)(nil)
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != codeStopped {
-		t.Errorf("ended with %v, want exit code %d", err, codeStopped)
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != command.CodeStopped {
+		t.Errorf("ended with %v, want exit code %d", err, command.CodeStopped)
 	}
 	if want :=
 		"halfspace: stopped after 1 of 3 experiments\n  What was finished is kept; the same " +
@@ -93,7 +95,7 @@ func TestReproInterrupt(t *testing.T) {
 		t.Errorf("the cache has %v (%v), want one outcome", files, err)
 	}
 	// no time for the others
-	again, err := exec.Command("halfspace", append(args, "--time-budget",
+	again, err := exec.Command("halfspace-bench", append(args, "--time-budget",
 		"1ms")...).CombinedOutput()
 	if err != nil || !strings.Contains(string(again), "[1/3] obpm/table1: as before") ||
 		!strings.Contains(string(again), "pumma/section5.1: not run") {

@@ -1,4 +1,4 @@
-package command
+package benchcommand
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/halfspace-ml/halfspace/bench"
+
+	"github.com/halfspace-ml/halfspace/internal/command"
 )
 
 // percent is a flag for a share, written in percent.
@@ -43,7 +45,7 @@ func (p *percent) Set(text string) error {
 func runCompare(cmd *cobra.Command, oldFile string, args []string, asJSON bool,
 	failOver percent) error {
 	if len(args) != 1 {
-		return usage("For example: halfspace bench --compare old.txt new.txt",
+		return command.Usage("For example: halfspace bench --compare old.txt new.txt",
 			"--compare wants two files that bench has written, not %d", 1+len(args))
 	}
 	old, err := readOutput(oldFile)
@@ -56,12 +58,13 @@ func runCompare(cmd *cobra.Command, oldFile string, args []string, asJSON bool,
 	}
 	changes, onlyOld, onlyNew := bench.Compare(old, now)
 	if len(changes) == 0 {
-		return &fail{codeData, fmt.Errorf("%s and %s have no case in common", oldFile, args[0]),
-			"Cases of other implementations (--impl) are other cases."}
+		return command.Fail(command.CodeData, fmt.Errorf("%s and %s have no case in common",
+			oldFile, args[0]),
+			"Cases of other implementations (--impl) are other cases.")
 	}
-	w := stdout(cmd)
+	w := cmd.OutOrStdout()
 	if asJSON {
-		err = printJSON(w, changes)
+		err = command.PrintJSON(w, changes)
 	} else {
 		err = writeChanges(w, changes)
 		for _, left := range []struct {
@@ -86,13 +89,15 @@ func runCompare(cmd *cobra.Command, oldFile string, args []string, asJSON bool,
 func readOutput(name string) (*bench.Output, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, &fail{codeData, fmt.Errorf("%s: %w", name, pathCause(err)), ""}
+		return nil, command.Fail(command.CodeData, fmt.Errorf("%s: %w", name,
+			command.PathCause(err)), "")
 	}
 	defer f.Close()
 	o, err := bench.ReadOutput(f, name)
 	if err != nil {
-		return nil, &fail{codeData, err, "Write it with: halfspace bench SUITE > FILE, or with " +
-			"--json."}
+		return nil, command.Fail(command.CodeData, err, "Write it with: halfspace bench SUITE > "+
+			"FILE, or with "+
+			"--json.")
 	}
 	return o, nil
 }
@@ -143,8 +148,9 @@ func slower(stderr io.Writer, changes []bench.Change, share float64) error {
 	}
 	switch {
 	case len(few) == len(changes):
-		return &fail{codeData, errors.New("no case has rounds enough to say whether it is slower"),
-			"An interval wants four rounds of each, or more: halfspace bench --rounds 11."}
+		return command.Fail(command.CodeData, errors.New("no case has rounds enough to say "+
+			"whether it is slower"),
+			"An interval wants four rounds of each, or more: halfspace bench --rounds 11.")
 	case len(few) > 0:
 		fmt.Fprintf(stderr, "halfspace: warning: of %d of %d cases there are too few rounds to "+
 			"say whether they are slower: %s\n", len(few), len(changes), strings.Join(few, ", "))
@@ -152,8 +158,8 @@ func slower(stderr io.Writer, changes []bench.Change, share float64) error {
 	if len(bad) == 0 {
 		return nil
 	}
-	return &fail{codeGate, fmt.Errorf("slower by more than %g %%: %s", 100*share,
-		strings.Join(bad, "; ")), "Where the peer is slower too, the machine was: measure " +
-		"both in " +
-		"turn, and put each side's outputs into one file."}
+	return command.Fail(command.CodeGate, fmt.Errorf("slower by more than %g %%: %s", 100*share,
+		strings.Join(bad, "; ")), "Where the peer is slower too, the machine was: measure "+
+		"both in "+
+		"turn, and put each side's outputs into one file.")
 }

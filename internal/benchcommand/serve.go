@@ -1,4 +1,4 @@
-package command
+package benchcommand
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/bench"
+	"github.com/halfspace-ml/halfspace/internal/command"
 	"github.com/halfspace-ml/halfspace/serve"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -53,7 +54,7 @@ type answered struct {
 // waiting. Then the examples are learned once more, one request after another, and every answer
 // must be the one of the snapshot whose number it has.
 func benchServe(ctx context.Context, o bench.Options) ([]bench.Result, error) {
-	program, err := os.Executable()
+	program, err := command.FindProgram("halfspace")
 	if err != nil {
 		return nil, fmt.Errorf("bench: serve: %w", err)
 	}
