@@ -14,8 +14,6 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-var _ learner.Learner[float32] = (*ALMA[float32])(nil)
-
 func init() { learner.Register("alma", (*ALMAConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
@@ -28,9 +26,9 @@ func (*ALMAConfig) Entry() learner.Entry {
 	}
 }
 
-// ALMA is the perceptron with a margin and a step that shrink with the number of updates, and
-// weights kept in the unit ball, so that it approaches the maximal margin. With p > 2 margins are
-// measured in the p-norm of the examples, which suits targets of few relevant features.
+// ALMAConfig is ALMA: the perceptron with a margin and a step that shrink with the number of
+// updates, and weights kept in the unit ball, so that it approaches the maximal margin. With p > 2
+// margins are measured in the p-norm of the examples, which suits targets of few relevant features.
 //
 // Reference: C. Gentile, "A New Approximate Maximal Margin Classification Algorithm", JMLR
 // 2:213-242, 2001. On example t with k - 1 updates so far, 1/p + 1/q = 1 and w_1 = 0:
@@ -74,25 +72,6 @@ func (*ALMAConfig) Entry() learner.Entry {
 // Cost: one dot an example. An update is O(non-zeros), for p > 2 two powers for each; O(features)
 // every time that c has fallen by 2^(40/p), which is some p log(k)/20 times in k updates. Memory:
 // one T a feature, for p > 2 and a float64. With a kernel, which p = 2 has, see [OnlineKernel].
-type ALMA[T learner.Float] struct {
-	primal.Linear[T] // w: for p = 2 the weights without their factor
-	cfg              ALMAConfig
-	// what examples are divided by; 0: open, nothing was learned (or the state is one that didn't
-	// hold it)
-	R     float64
-	scale float64 // of w; for p = 2 in (0, 1]
-	norm2 float64 // p = 2: |scale * w|^2
-
-	// p > 2
-	power primal.Power // p-1
-	root  primal.Power // 1/p
-	theta []float64    // t; W has its powers
-	c     float64      // 0 in the form of older states, until the next update: f(w) = t
-	sum   primal.Sum   // S
-	norm  float64      // |f(w)|_p, as step (5) left it
-}
-
-// ALMAConfig holds the settings of ALMA: Alpha, or B and C.
 type ALMAConfig struct {
 	// P is the p of |x|_p, the norm of the examples. Default 2; 2 or more.
 	P float64 `json:"p" flag:"p"`
@@ -145,8 +124,13 @@ func (c *ALMAConfig) Validate() error {
 // p = 2 only; with a kernel a stream's examples are kept.
 func (c *ALMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
-	t.Norm, t.Members, t.Weights = c.P, c.members(), true
+	t.Norm, t.Weights = c.P, true
 	t.Whole, t.SoftDelta, t.Cut = c.P == 2, c.P == 2, c.P == 2
+	if c.P == 2 { // an update changes what the example has, and a factor
+		t.Members = membersOf(learner.MemberForm{Unit: true}, func(precision) rule {
+			return c.rule(1)
+		})
+	}
 	return c.traits("alma", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
@@ -206,15 +190,51 @@ func newALMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 		return nil, err
 	}
 	if !cfg.Linear() {
-		return newWeighted[T]("alma", &cfg.OnlineConfig, true, &almaOnline{cfg}, env)
+		return newOnline[T](cfg.kernel(), cfg.Budget, cfg.rule(1), env)
 	}
-	return &ALMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, scale: 1, c: 1,
-		power: primal.PowerOf(cfg.P - 1), root: primal.PowerOf(1 / cfg.P)}, nil
+	l := &alma[T]{Linear: primal.NewLinear[T]("alma", 1), cfg: cfg, c: 1,
+		power: primal.PowerOf(cfg.P - 1), root: primal.PowerOf(1 / cfg.P)}
+	l.Walk = l.fields
+	return l, nil
+}
+
+// rule is (2) to (5) for p = 2, where f is the identity, of examples divided by R. For other p it
+// is (2) and (3). That |w|^2 is carried along and never taken from the weights costs no accuracy:
+// errors are small against 1, and (5) shrinks them with the rest.
+func (c *ALMAConfig) rule(R float64) rule {
+	cfg := *c
+	return rule{name: "alma", weights: true, length: atMostUnit, // (5)
+		due: func(updates int64, _ float64) float64 { // (2)
+			return float64(R * cfg.threshold(float64(updates+1)))
+		},
+		step: func(x example) update { // (3), (4)
+			return x.adds(float64(cfg.rate(float64(x.updates+1))*x.weight) / R)
+		}}
+}
+
+// alma is ALMA on weights.
+type alma[T learner.Float] struct {
+	primal.Linear[T] // p = 2: the factor is in (0, 1]
+	cfg              ALMAConfig
+	rule             rule // of examples divided by ruleR
+	ruleR            float64
+	// what examples are divided by; 0: open, nothing was learned (or the state is one that didn't
+	// hold it)
+	R     float64
+	norm2 float64 // p = 2: |w|^2, the factor included
+
+	// p > 2
+	power primal.Power // p-1
+	root  primal.Power // 1/p
+	theta []float64    // t; W has its powers
+	c     float64      // 0 in the form of older states, until the next update: f(w) = t
+	sum   primal.Sum   // S
+	norm  float64      // |f(w)|_p, as step (5) left it
 }
 
 // Learn is Learner.Learn.
-func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := a.BeginBounded("alma", b, rounds, true); err != nil {
+func (a *alma[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := a.Begin(b, rounds, true); err != nil {
 		return err
 	}
 	if a.cfg.P > 2 {
@@ -227,50 +247,52 @@ func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if R == 0 { // of a state that didn't hold it
 		R = 1
 	}
-	threshold := float64(R * a.cfg.threshold(float64(a.UpdateCount+1)))
+	if a.rule.step == nil || R != a.ruleR {
+		a.rule, a.ruleR = a.cfg.rule(R), R
+	}
+	rule := &a.rule
+	due := rule.dueAt(a.UpdateCount, 0)
 	for i := range b.Len() {
-		f, y := float64(a.scale*a.Dot(b, i)), float64(b.Y[i])
+		f, y := float64(a.Scale*a.Dot(b, i)), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
-		w := float64(b.Weight(i))
-		if float64(y*f) > threshold || w == 0 { // (2)
+		x := example{float64(y * f), 0, a.norm2, float64(b.Weight(i)), a.UpdateCount}
+		if x.margin > due || x.weight == 0 {
 			continue
 		}
-		a.UpdateCount++
-		rounds[i].Updates = 1
-		step := float64(float64(a.cfg.rate(float64(a.UpdateCount))*w) / R * y)
-		if a.cfg.P > 2 {
-			a.updateP(b, i, step)
-		} else {
-			a.update2(b, i, step, f)
+		if a.cfg.P == 2 {
+			x.sq = primal.SumSq(b, i)
 		}
-		threshold = float64(R * a.cfg.threshold(float64(a.UpdateCount+1)))
+		u := rule.step(x)
+		if a.UpdateCount++; a.cfg.P > 2 {
+			a.updateP(b, i, float64(u.add*y))
+		} else {
+			a.update2(b, i, float64(u.add*y), u.norm2)
+		}
+		rounds[i].Updates = 1
+		due = rule.dueAt(a.UpdateCount, 0)
 	}
 	return nil
 }
 
-// update2 is (4) and (5) for p = 2, where f is the identity; step holds the label, score is w.x.
-// That |w|^2 is carried along and never taken from the weights costs no accuracy: errors are small
-// against 1, and (5) shrinks them with the rest.
-func (a *ALMA[T]) update2(b *engine.Block[T], i int, step, score float64) {
-	a.Add(b, i, T(step/a.scale)) // (4)
-	// |w + step x|^2 = |w|^2 + step (2 w.x + step |x|^2)
-	a.norm2 += float64(step * (float64(2*score) + float64(step*primal.SumSq(b, i))))
-	if !(a.norm2 > 1) {
+// update2 is (4) and (5) for p = 2; norm2 is |w|^2 after (4).
+func (a *alma[T]) update2(b *engine.Block[T], i int, step, norm2 float64) {
+	a.Add(b, i, T(step/a.Scale))
+	if a.norm2 = norm2; !(norm2 > 1) {
 		return
 	}
-	a.scale /= math.Sqrt(a.norm2) // (5)
+	a.Scale /= math.Sqrt(norm2)
 	a.norm2 = 1
 	// fold it in, all but its mantissa, long before it matters to the range of T; a power of two
 	// rounds nothing
-	if a.scale < 0x1p-32 {
-		m, e := math.Frexp(a.scale)
+	if a.Scale < 0x1p-32 {
+		m, e := math.Frexp(a.Scale)
 		vecmath.Scal(a.W, T(math.Ldexp(1, e)))
-		a.scale = m
+		a.Scale = m
 	}
 }
 
 // updateP is (4) and (5) for p > 2, on f(w) = c t.
-func (a *ALMA[T]) updateP(b *engine.Block[T], i int, step float64) {
+func (a *alma[T]) updateP(b *engine.Block[T], i int, step float64) {
 	if a.c == 0 {
 		a.c = 1
 		a.renew()
@@ -286,7 +308,7 @@ func (a *ALMA[T]) updateP(b *engine.Block[T], i int, step float64) {
 }
 
 // bound is (5) for p > 2.
-func (a *ALMA[T]) bound() {
+func (a *alma[T]) bound() {
 	s := a.root.Of(a.sum.Hi)
 	if a.norm = float64(a.c * s); a.norm > 1 {
 		a.c, a.norm = 1/s, 1
@@ -295,14 +317,14 @@ func (a *ALMA[T]) bound() {
 }
 
 // project sets the factor of w by (7), with s = S^(1/p).
-func (a *ALMA[T]) project(s float64) {
-	if a.scale = 0; s > 0 {
-		a.scale = float64(a.norm*s) / a.sum.Hi
+func (a *alma[T]) project(s float64) {
+	if a.Scale = 0; s > 0 {
+		a.Scale = float64(a.norm*s) / a.sum.Hi
 	}
 }
 
 // addSparse adds step times sparse example i to t.
-func (a *ALMA[T]) addSparse(b *engine.Block[T], i int, step float64) {
+func (a *alma[T]) addSparse(b *engine.Block[T], i int, step float64) {
 	idx, val := b.Sparse(i)
 	var terms [32]float64 // taken off and added
 	n, at := 0, 0
@@ -335,7 +357,7 @@ func (a *ALMA[T]) addSparse(b *engine.Block[T], i int, step float64) {
 const almaLeast, almaMost = 0x1p-40, 0x1p40
 
 // powers returns sign(t) |t|^(p-1) and |t|^p.
-func (a *ALMA[T]) powers(t float64) (u, term float64) {
+func (a *alma[T]) powers(t float64) (u, term float64) {
 	if a.cfg.P == 4 { // NaN is as good as infinity: all is made anew
 		u = primal.Cube(t)
 		return u, float64(u * t)
@@ -346,7 +368,7 @@ func (a *ALMA[T]) powers(t float64) (u, term float64) {
 
 // renew makes max |t_i| = 1, and the powers and S anew. Everything is divided by the largest
 // element, so that no power overflows.
-func (a *ALMA[T]) renew() {
+func (a *alma[T]) renew() {
 	top := maxAbs(a.theta)
 	if a.sum = (primal.Sum{}); top == 0 {
 		clear(a.W)
@@ -390,7 +412,7 @@ func pNorm(x []float64, p float64) float64 {
 
 // Fit is Fitter.Fit, for p = 2 only: ErrConfig else. Examples count as divided by R, or by what
 // they were divided by before.
-func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+func (a *alma[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	if a.cfg.P > 2 {
 		return learner.FitResult{}, fmt.Errorf("alma: p is %v, and examples are fitted as a "+
@@ -410,7 +432,7 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpti
 	// x/R. length is what |a| has grown to by (5), or 1, for new weights, which are 0.
 	B, C := a.cfg.constants()
 	margins := float64(B * a.R)
-	rule := &margin.LengthRule{Rate: C / a.R, Updates: a.UpdateCount, Longest: 1 / a.scale,
+	rule := &margin.LengthRule{Rate: C / a.R, Updates: a.UpdateCount, Longest: 1 / a.Scale,
 		Divides: true, Factors: func(k int64, thresholds, divisors []float64) {
 			for i := range thresholds {
 				thresholds[i], divisors[i] = margins, math.Sqrt(float64(k+int64(i)))
@@ -420,7 +442,7 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpti
 	before := a.UpdateCount
 	return c.Run(ctx, func(res *learner.FitResult) {
 		a.Cut = c.Cut
-		a.W, a.scale = c.Weights(func(float64) float64 { return 1 / rule.Longest }), 1
+		a.W, a.Scale = c.Weights(func(float64) float64 { return 1 / rule.Longest }), 1
 		a.norm2 = 0
 		for _, v := range a.W {
 			a.norm2 += float64(float64(v) * float64(v))
@@ -430,59 +452,24 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpti
 	})
 }
 
-// Score is Learner.Score.
-func (a *ALMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	return a.Scores("alma", a.scale, b, dst)
-}
-
-// Snapshot is Learner.Snapshot.
-func (a *ALMA[T]) Snapshot() learner.Predictor[T] {
-	return a.Hypothesis("alma", a.scale).Copied()
-}
-
-// View is for [learner.ViewOf].
-func (a *ALMA[T]) View() learner.Predictor[T] { return a.Hypothesis("alma", a.scale).View() }
-
-// Weights is Learner.Weights.
-func (a *ALMA[T]) Weights() []float64 { return primal.Scaled(a.W, a.scale) }
-
-// AddWeights is for [learner.AddWeights].
-func (a *ALMA[T]) AddWeights(sum []float64) []float64 {
-	sum = primal.Grown(sum, len(a.W))
-	for j, v := range a.W {
-		sum[j] += float64(a.scale * float64(v))
-	}
-	return sum
-}
-
 // Bytes is Learner.Bytes.
-func (a *ALMA[T]) Bytes() int64 {
+func (a *alma[T]) Bytes() int64 {
 	return primal.BytesOf(a.W) + primal.BytesOf(a.theta) + int64(unsafe.Sizeof(*a))
 }
 
-// State is Learner.State. For p = 2: the tensor w with the scalars scale and norm2, and R once
-// something was learned; for p > 2: the float64 tensor theta, which is t, with the scalars scale,
-// which is c, length, which is |f(w)|_p, and sum, from which w follows.
-func (a *ALMA[T]) State() learner.State { return learner.StateOf(a.fields) }
-
-// SetState is Learner.SetState.
-func (a *ALMA[T]) SetState(s learner.State) error { return learner.SetState("alma", s, a.fields) }
-
-// CheckState is Learner.CheckState.
-func (a *ALMA[T]) CheckState(s learner.State) error {
-	return learner.CheckState("alma", s, a.fields)
-}
-
-func (a *ALMA[T]) fields(c *learner.Codec) {
+// fields walks for p = 2 the tensor w with the scalars scale and norm2, and R once something was
+// learned; for p > 2 the float64 tensor theta, which is t, with the scalars scale, which is c,
+// length, which is |f(w)|_p, and sum, from which w follows.
+func (a *alma[T]) fields(c *learner.Codec) {
 	c.Then(func() { a.R = 0 })
 	if a.cfg.P > 2 {
 		a.fieldsP(c)
 		return
 	}
-	w := a.WeightFields(c)
-	scale, norm2 := c.Scalar("scale", &a.scale), c.Scalar("norm2", &a.norm2)
+	w := a.Fields(c)
+	scale, norm2 := c.Scalar("scale", &a.Scale), c.Scalar("norm2", &a.norm2)
 	if c.Reading() {
-		err := checkShrunk(scale, norm2, engine.SumSqOrdered(w))
+		err := ensemble.CheckBall(scale, norm2, engine.SumSqOrdered(w))
 		c.Want(err == nil, "%w", err)
 	}
 	// states written before it was kept have none
@@ -494,7 +481,7 @@ func (a *ALMA[T]) fields(c *learner.Codec) {
 }
 
 // fieldsP is fields for p > 2.
-func (a *ALMA[T]) fieldsP(c *learner.Codec) {
+func (a *alma[T]) fieldsP(c *learner.Codec) {
 	learner.Count(c, "updates", &a.UpdateCount)
 	theta := learner.Vector(c, "theta", &a.theta)
 	c.PerFeature("theta", len(theta))
@@ -522,7 +509,7 @@ func (a *ALMA[T]) fieldsP(c *learner.Codec) {
 	c.Then(func() {
 		a.W = make([]T, len(theta))
 		if unscaled {
-			a.c, a.scale = 0, 1
+			a.c, a.Scale = 0, 1
 			for j, t := range a.theta {
 				if t != 0 {
 					r := math.Abs(t) / a.norm
@@ -537,157 +524,4 @@ func (a *ALMA[T]) fieldsP(c *learner.Codec) {
 		}
 		a.project(a.root.Of(a.sum.Hi))
 	})
-}
-
-// almaOnline is the rule of p = 2 in the space of a kernel: see [OnlineKernel]. Examples are taken
-// as they are.
-type almaOnline struct{ cfg ALMAConfig }
-
-func (r *almaOnline) violates(m float64, updates int64) bool {
-	return m <= r.cfg.threshold(float64(updates+1)) // (2)
-}
-
-func (r *almaOnline) step(m, K, norm2, w float64, updates int64) onlineStep {
-	s := onlineStep{c: 1, a: float64(r.cfg.rate(float64(updates+1)) * w)} // (3), (4)
-	s.norm2 = added(m, K, norm2, s.a)
-	if c := r.bound(s.norm2); c != 1 {
-		s.c, s.a, s.norm2 = c, float64(c*s.a), 1
-	}
-	return s
-}
-
-// bound is (5).
-func (r *almaOnline) bound(norm2 float64) float64 {
-	if norm2 > 1 {
-		return 1 / math.Sqrt(norm2)
-	}
-	return 1
-}
-
-// almaRule: see ALMA with p = 2. A member's weights are its stored ones times its scale.
-type almaRule[T learner.Float] struct {
-	cfg     ALMAConfig
-	members []almaMember
-	weights learner.MemberWeights[T]
-}
-
-// Fixed is learner.MemberRule.Fixed.
-func (r *almaRule[T]) Fixed() (margin, step T, ok bool) { return 0, 0, false }
-
-// Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
-func (r *almaRule[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, w T, norm2 float64,
-	coef []T) (int, []T) {
-	return ensemble.EachMember(mask, func(l int) bool {
-		m := &r.members[lo+l]
-		f := float64(m.scale * float64(s[l]))
-		if float64(float64(y)*f) > m.threshold { // (2)
-			return false
-		}
-		if m.scale < 0x1p-32 { // as ALMA does; a power of two rounds nothing
-			frac, exp := math.Frexp(m.scale)
-			r.weights.Scale(lo+l, T(math.Ldexp(1, exp)))
-			m.scale = frac
-		}
-		m.updates++
-		step := float64(r.cfg.rate(float64(m.updates)) * float64(w) * float64(y))
-		coef[l] = T(step / m.scale)                                     // (4)
-		m.norm2 += float64(step * (float64(2*f) + float64(step*norm2))) // |w + step x|^2
-		if m.norm2 > 1 {                                                // (5)
-			m.scale /= math.Sqrt(m.norm2)
-			m.norm2 = 1
-		}
-		m.threshold = r.cfg.threshold(float64(m.updates + 1))
-		return true
-	}), coef
-}
-
-// Total is learner.MemberRule.Total.
-func (r *almaRule[T]) Total(lo int, s []T) float64 {
-	var sum float64
-	for l, v := range s {
-		sum += float64(r.members[lo+l].scale * float64(v))
-	}
-	return sum
-}
-
-// Bind is learner.MemberRule.Bind.
-func (r *almaRule[T]) Bind(w learner.MemberWeights[T]) { r.weights = w }
-
-// Fields is learner.MemberRule.Fields.
-func (r *almaRule[T]) Fields(c *learner.Codec, weights []T) {
-	n := len(r.members)
-	scale, norm2, updates := make([]float64, n), make([]float64, n), make([]int64, n)
-	for i, m := range r.members {
-		scale[i], norm2[i], updates[i] = m.scale, m.norm2, min(m.updates, learner.MaxCount)
-	}
-	scale = learner.View(c, "scale", scale, n)
-	norm2 = learner.View(c, "norm2", norm2, n)
-	updates = learner.View(c, "member_updates", updates, n)
-	if !c.Reading() {
-		return
-	}
-	sumSq := make([]float64, n)
-	for i, v := range weights {
-		sumSq[i%n] += float64(float64(v) * float64(v))
-	}
-	for m := range n {
-		if err := checkShrunk(scale[m], norm2[m], sumSq[m]); err != nil {
-			c.Want(false, "member %d: %w", m, err)
-		} else if updates[m] < 0 || updates[m] > learner.MaxCount {
-			c.Want(false, "member %d: member_updates is %d", m, updates[m])
-		}
-	}
-	c.Then(func() {
-		for i, u := range updates {
-			r.members[i] = almaMember{scale[i], norm2[i], r.cfg.threshold(float64(u + 1)), u}
-		}
-	})
-}
-
-// members is the members' form of ALMA: only with p = 2, where an update changes what the example
-// has, and a factor.
-func (c *ALMAConfig) members() *learner.MemberForm {
-	if c.P != 2 {
-		return nil
-	}
-	return &learner.MemberForm{Norm2: true, Unit: true, Bytes: int64(unsafe.Sizeof(almaMember{})),
-		Rule32: func(n int) (learner.MemberRule[float32], error) {
-			return newALMARule[float32](c, n), nil
-		},
-		Rule64: func(n int) (learner.MemberRule[float64], error) {
-			return newALMARule[float64](c, n), nil
-		},
-	}
-}
-
-func newALMARule[T learner.Float](c *ALMAConfig, members int) *almaRule[T] {
-	r := &almaRule[T]{cfg: *c, members: make([]almaMember, members)}
-	for m := range r.members {
-		r.members[m] = almaMember{scale: 1, threshold: c.threshold(1)}
-	}
-	return r
-}
-
-type almaMember struct {
-	scale     float64 // in (0, 1]
-	norm2     float64 // |scale * w|^2
-	threshold float64 // of the next update
-	updates   int64
-}
-
-// checkShrunk refuses a factor of ALMA's weights that is none, and a squared length of theirs that
-// is not what the stored weights, whose squares add up to sumSq, and the factor give. Rounding
-// errors of the length carried along are far below the tolerance: step (5) shrinks them with the
-// rest.
-func checkShrunk(scale, norm2, sumSq float64) error {
-	if !(scale > 0 && scale <= 1) {
-		return fmt.Errorf("scale is %v, want one in (0, 1]: %w", scale, learner.ErrState)
-	}
-	const tolerance = 0.25
-	if have := float64(float64(scale*scale) * sumSq); !(math.Abs(norm2-have) <= tolerance &&
-		norm2 <= 1+tolerance) {
-		return fmt.Errorf("norm2 is %v, but the weights have %v, and at most 1 by the rule: %w",
-			norm2, have, learner.ErrState)
-	}
-	return nil
 }

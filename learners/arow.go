@@ -34,7 +34,7 @@ func (*AROWConfig) Entry() learner.Entry {
 //
 // AROW keeps a Gaussian over weights: a mean, which scores, and covariances, which say how far the
 // weights may still move. An example with a margin below 1 moves the mean most where the
-// variance is large, and lowers the variance of all the weights that it has. Unlike [PA], which
+// variance is large, and lowers the variance of all the weights that it has. Unlike PA, which
 // brings each example's margin to 1 whatever it takes, it trades that against moving away from what
 // it knows, and so bears labels that are wrong.
 //

@@ -3,17 +3,13 @@ package learners
 import (
 	"context"
 	"math"
-	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
-
-var _ learner.Learner[float32] = (*CRAMMA[float32])(nil)
 
 func init() { learner.Register("cramma", (*CRAMMAConfig)(nil)) }
 
@@ -65,16 +61,6 @@ func (*CRAMMAConfig) Entry() learner.Entry {
 // Cost: one dot an example, one axpy an update: O(non-zeros), and O(features) every 1024 updates at
 // least. Memory: one T a feature. With a
 // kernel see [OnlineKernel].
-type CRAMMA[T learner.Float] struct {
-	primal.Linear[T] // without its factor
-	cfg              CRAMMAConfig
-	R                float64 // of Learn: Config.R, or 1 where that is open
-	eta              float64 // eta_eff
-	scale            float64 // 1/|w|; 0 as long as there is no u_1
-	grown            float64 // see primal.Growth
-}
-
-// CRAMMAConfig holds the settings of CRAMMA.
 type CRAMMAConfig struct {
 	// Epsilon is the power by which the threshold shrinks: beta/t^epsilon at update t. Default 0.5;
 	// above 0.
@@ -124,7 +110,8 @@ func (c *CRAMMAConfig) Validate() error {
 // Traits is Config.Traits: with a kernel a stream's examples are kept.
 func (c *CRAMMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
-	t.Relative, t.Members = c.R == 0 && c.relativeLengths(), c.members()
+	t.Relative = c.R == 0 && c.relativeLengths()
+	t.Members = membersOf(learner.MemberForm{Unit: true, Optional: true}, c.rule)
 	return c.traits("cramma", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
@@ -177,74 +164,88 @@ func newCRAMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Lear
 	if err != nil {
 		return nil, err
 	}
+	r := cfg.rule(precisionOf[T]())
 	if !cfg.Linear() {
-		if cfg.R == 0 {
-			cfg.R = 1
-		}
-		return newOnline[T]("cramma", cfg.kernel(), cfg.Budget,
-			&crammaOnline{cfg, margin.ParallelSine2[T]()}, env)
+		return newOnline[T](cfg.kernel(), cfg.Budget, r, env)
 	}
-	l := &CRAMMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, R: cfg.R, eta: cfg.rate()}
-	if cfg.R == 0 {
-		l.R = 1
-	}
+	l := &cramma[T]{Linear: primal.NewLinear[T]("cramma", 0), rule: r, cfg: cfg}
+	l.Walk = l.fields
 	return l, nil
 }
 
+// rule is (init), (6) and (7). An R that is open is 1.
+func (c *CRAMMAConfig) rule(p precision) rule {
+	cfg := *c
+	if cfg.R == 0 {
+		cfg.R = 1
+	}
+	step := cfg.rate() / cfg.R
+	return rule{name: "cramma", length: unitLength, first: true,
+		due: func(updates int64, _ float64) float64 { // (7)
+			return float64(cfg.threshold(float64(updates+1)) * cfg.R)
+		},
+		step: func(x example) update { // (6)
+			u := x.adds(step)
+			u.ok = x.sq > 0 && // more than rounding errors is left
+				u.norm2 > float64(p.sine2*max(x.norm2, float64(float64(step*step)*x.sq)))
+			return u
+		}}
+}
+
+// cramma is CRAMMA on weights, whose factor is 1/|w|; 0 as long as there is no u_1.
+type cramma[T learner.Float] struct {
+	primal.Linear[T]
+	rule  rule
+	cfg   CRAMMAConfig
+	grown float64 // see primal.Growth
+}
+
 // Learn is Learner.Learn.
-func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := c.BeginBounded("cramma", b, rounds, false); err != nil {
+func (c *cramma[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := c.Begin(b, rounds, false); err != nil {
 		return err
 	}
-	threshold := float64(c.cfg.threshold(float64(c.UpdateCount+1)) * c.R)
+	due := c.rule.dueAt(c.UpdateCount, 1)
 	for i := range b.Len() {
-		f, y := float64(c.scale*c.Dot(b, i)), float64(b.Y[i])
+		f, y := float64(c.Scale*c.Dot(b, i)), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
-		if c.scale == 0 {
+		m := float64(y * f)
+		if c.Scale == 0 {
 			n2 := primal.SumSq(b, i)
 			if n2 == 0 {
 				continue
 			}
 			c.Add(b, i, T(y)) // (init)
-			c.scale = 1 / math.Sqrt(n2)
-			f = float64(y * math.Sqrt(n2))
+			c.Scale, m = 1/math.Sqrt(n2), math.Sqrt(n2)
 		}
-		if float64(y*f) > threshold { // (7)
+		if m > due {
 			continue
 		}
-		step := float64(c.eta / c.R * y)
-		next, ok := crammaNext(1, step, f, primal.SumSq(b, i), margin.ParallelSine2[T]())
-		if !ok {
+		u := c.rule.step(example{m, primal.SumSq(b, i), 1, 1, c.UpdateCount})
+		if !u.ok {
 			continue
 		}
 		c.UpdateCount++
 		rounds[i].Updates = 1
-		c.Add(b, i, T(step/c.scale)) // (6)
-		c.scale /= math.Sqrt(next)
-		c.grown = primal.Growth(c.grown, 1/next)
+		c.Add(b, i, T(float64(y*u.add)/c.Scale))
+		c.Scale /= math.Sqrt(u.norm2)
+		c.grown = primal.Growth(c.grown, 1/u.norm2)
 		if c.grown > primal.MostGrowth || c.UpdateCount%primal.MeasureEvery == 0 {
-			c.scale, c.grown = 1/math.Sqrt(engine.SumSqOrdered(c.W)), 0
+			c.Scale, c.grown = 1/math.Sqrt(engine.SumSqOrdered(c.W)), 0
 		}
 		// fold it in, all but its mantissa; a power of two rounds nothing
-		if c.scale < 0x1p-32 || c.scale > 0x1p32 {
-			m, e := math.Frexp(c.scale)
+		if c.Scale < 0x1p-32 || c.Scale > 0x1p32 {
+			m, e := math.Frexp(c.Scale)
 			vecmath.Scal(c.W, T(math.Ldexp(1, e)))
-			c.scale = m
+			c.Scale = m
 		}
-		threshold = float64(c.cfg.threshold(float64(c.UpdateCount+1)) * c.R)
+		due = c.rule.dueAt(c.UpdateCount, 1)
 	}
 	return nil
 }
 
-// crammaNext returns |u + step x|^2 of (6), of a u of squared length norm2 with u.x = f, where
-// |x|^2 is X, and whether it is more than rounding errors: sine2 is that of margin.ParallelSine2.
-func crammaNext(norm2, step, f, X, sine2 float64) (next float64, ok bool) {
-	next = norm2 + float64(step*(float64(2*f)+float64(step*X)))
-	return next, X > 0 && next > float64(sine2*max(norm2, float64(float64(step*step)*X)))
-}
-
 // Fit is Fitter.Fit. R is Config.R, and where that is open that of the data.
-func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+func (c *cramma[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	run, R2, err := margin.NewCycle("cramma", b, o, c.W, c.UpdateCount)
 	if err != nil {
@@ -257,57 +258,25 @@ func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOp
 	if err := run.Resume(c.Cut); err != nil {
 		return learner.FitResult{}, err
 	}
-	run.Begin(&margin.LengthRule{Rate: c.eta / R, Updates: c.UpdateCount, // u = a/|a|
+	run.Begin(&margin.LengthRule{Rate: c.cfg.rate() / R, Updates: c.UpdateCount, // u = a/|a|
 		Factors: func(t int64, thresholds, _ []float64) {
 			for i := range thresholds {
 				thresholds[i] = float64(c.cfg.threshold(float64(t+int64(i))) * R) // (7)
 			}
-		}}, c.scale == 0)
+		}}, c.Scale == 0)
 	before := c.UpdateCount
 	return run.Run(ctx, func(res *learner.FitResult) {
 		c.Cut = run.Cut
-		c.W, c.scale = run.Weights(func(length float64) float64 { return 1 / length }), 1
+		c.W, c.Scale = run.Weights(func(length float64) float64 { return 1 / length }), 1
 		c.grown = 0
 		c.UpdateCount = before + res.Updates
 		res.Counter = c.UpdateCount + 1
 	})
 }
 
-// Score is Learner.Score.
-func (c *CRAMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	return c.Scores("cramma", c.scale, b, dst)
-}
-
-// Snapshot is Learner.Snapshot.
-func (c *CRAMMA[T]) Snapshot() learner.Predictor[T] {
-	return c.Hypothesis("cramma", c.scale).Copied()
-}
-
-// View is for [learner.ViewOf].
-func (c *CRAMMA[T]) View() learner.Predictor[T] { return c.Hypothesis("cramma", c.scale).View() }
-
-// Weights is Learner.Weights.
-func (c *CRAMMA[T]) Weights() []float64 { return primal.Scaled(c.W, c.scale) }
-
-// Bytes is Learner.Bytes.
-func (c *CRAMMA[T]) Bytes() int64 { return primal.BytesOf(c.W) + int64(unsafe.Sizeof(*c)) }
-
-// State is Learner.State: the tensor w and the scalar scale.
-func (c *CRAMMA[T]) State() learner.State { return learner.StateOf(c.fields) }
-
-// SetState is Learner.SetState.
-func (c *CRAMMA[T]) SetState(s learner.State) error {
-	return learner.SetState("cramma", s, c.fields)
-}
-
-// CheckState is Learner.CheckState.
-func (c *CRAMMA[T]) CheckState(s learner.State) error {
-	return learner.CheckState("cramma", s, c.fields)
-}
-
-func (c *CRAMMA[T]) fields(d *learner.Codec) {
-	w := c.WeightFields(d)
-	scale := d.Scalar("scale", &c.scale)
+func (c *cramma[T]) fields(d *learner.Codec) {
+	w := c.Linear.Fields(d)
+	scale := d.Scalar("scale", &c.Scale)
 	if d.Reading() {
 		length := float64(scale * math.Sqrt(engine.SumSqOrdered(w)))
 		zero := scale == 0 && engine.SumSqOrdered(w) == 0
@@ -316,111 +285,4 @@ func (c *CRAMMA[T]) fields(d *learner.Codec) {
 	}
 	primal.GrowthField(d, &c.grown)
 	d.Part(learner.CutPrefix, &c.Cut, margin.CheckCycleCut)
-}
-
-// crammaOnline is (6) and (7) in the space of a kernel: see [OnlineKernel].
-type crammaOnline struct {
-	cfg   CRAMMAConfig
-	sine2 float64
-}
-
-// violates is (7).
-func (r *crammaOnline) violates(m float64, updates int64) bool {
-	return m <= float64(r.cfg.threshold(float64(updates+1))*r.cfg.R)
-}
-
-func (r *crammaOnline) step(m, K, norm2, _ float64, updates int64) onlineStep {
-	if K == 0 {
-		return onlineStep{}
-	}
-	if norm2 == 0 { // (init); an update by the same example leaves u_1
-		length := math.Sqrt(K)
-		return onlineStep{a: 1 / length, norm2: 1, uncount: !r.violates(length, updates)}
-	}
-	a := r.cfg.rate() / r.cfg.R
-	next, ok := crammaNext(norm2, a, m, K, r.sine2)
-	if !ok {
-		return onlineStep{}
-	}
-	c := r.bound(next) // (6)
-	return onlineStep{c: c, a: float64(c * a), norm2: 1}
-}
-
-// bound is the length of (6).
-func (r *crammaOnline) bound(norm2 float64) float64 { return unit(norm2) }
-
-// crammaMembers is (init), (6) and (7) for the members of an ensemble. A factor of 0 is that of a
-// member without u_1.
-type crammaMembers[T learner.Float] struct {
-	ensemble.Scaled[T]
-	cfg    CRAMMAConfig
-	R, eta float64
-}
-
-// Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
-func (r *crammaMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, _ T, norm2 float64,
-	coef []T) (updates int, _ []T) {
-	ensemble.EachMember(mask, func(l int) bool {
-		w := &r.Members[lo+l]
-		f, first := float64(w.Scale*float64(s[l])), T(0)
-		if w.Scale == 0 {
-			if norm2 == 0 {
-				return false
-			}
-			first, w.Scale, w.Norm2 = y, 1/math.Sqrt(norm2), 1 // (init)
-			f = float64(float64(y) * math.Sqrt(norm2))
-		}
-		if coef[l] = first; float64(float64(y)*f) > w.Threshold { // (7)
-			return first != 0
-		}
-		if first == 0 {
-			r.Fold(lo + l)
-		}
-		step := float64(r.eta / r.R * float64(y))
-		next, ok := crammaNext(w.Norm2, step, f, norm2, margin.ParallelSine2[T]())
-		if !ok {
-			return first != 0
-		}
-		coef[l] += T(step / w.Scale) // (6)
-		w.Scale /= math.Sqrt(next)
-		w.CountUpdate(1, w.Norm2/next)
-		r.aim(w)
-		updates++
-		return true
-	})
-	return updates, coef
-}
-
-// aim sets the threshold of (7) for a member's next update.
-func (r *crammaMembers[T]) aim(w *ensemble.ScaledMember) {
-	w.Threshold = float64(r.cfg.threshold(float64(w.Updates+1)) * r.R)
-}
-
-// Fields is learner.MemberRule.Fields.
-func (r *crammaMembers[T]) Fields(c *learner.Codec, weights []T) {
-	r.MemberFields(c, weights, true, r.aim)
-}
-
-// members is the members' form of CRAMMA.
-func (c *CRAMMAConfig) members() *learner.MemberForm {
-	return &learner.MemberForm{Norm2: true, Unit: true, Optional: true,
-		Bytes: ensemble.ScaledMemberBytes,
-		Rule32: func(n int) (learner.MemberRule[float32], error) {
-			return newCRAMMAMembers[float32](c, n), nil
-		},
-		Rule64: func(n int) (learner.MemberRule[float64], error) {
-			return newCRAMMAMembers[float64](c, n), nil
-		},
-	}
-}
-
-func newCRAMMAMembers[T learner.Float](c *CRAMMAConfig, members int) *crammaMembers[T] {
-	r := &crammaMembers[T]{Scaled: newScaled[T](members, 0), cfg: *c, R: c.R, eta: c.rate()}
-	if c.R == 0 {
-		r.R = 1
-	}
-	for m := range r.Members {
-		r.aim(&r.Members[m])
-	}
-	return r
 }

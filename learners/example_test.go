@@ -76,7 +76,7 @@ func ExamplePerceptronConfig_Resolve() {
 }
 
 // C bounds how far one example moves the weights: where classes overlap, small steps are better.
-func ExamplePA() {
+func ExamplePAConfig() {
 	for _, c := range []float64{1, 0.01} {
 		progress(newOf("pa", &learners.PAConfig{Variant: 1, C: c}), "waveform")
 	}
@@ -368,7 +368,7 @@ func ExampleROMMA() {
 }
 
 // The larger the threshold of the first update, the nearer CRAMMA comes to the largest margin.
-func ExampleCRAMMA() {
+func ExampleCRAMMAConfig() {
 	largest := largestMargin(false)
 	for _, beta := range []float64{1, 10} {
 		fitted(newOf("cramma", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: beta, Eta: 0.01,
@@ -380,7 +380,7 @@ func ExampleCRAMMA() {
 }
 
 // Of MICRA both margin and step shrink with the updates.
-func ExampleMICRA() {
+func ExampleMICRAConfig() {
 	fitted(newOf("micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9}),
 		largestMargin(false))
 	// Output:

@@ -1,13 +1,11 @@
 package learners
 
 import (
-	"github.com/halfspace-ml/halfspace/engine"
+	"math"
+
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
-
-var _ learner.Learner[float32] = (*LMS[float32])(nil)
 
 func init() { learner.Register("lms", (*LMSConfig)(nil)) }
 
@@ -20,7 +18,7 @@ func (*LMSConfig) Entry() learner.Entry {
 	}
 }
 
-// LMS takes one gradient step on the squared error of each example.
+// LMSConfig is least mean squares: one gradient step an example, on its squared error.
 //
 // Reference: B. Widrow, M. E. Hoff, "Adaptive Switching Circuits", IRE WESCON Convention Record
 // 4:96-104, 1960.
@@ -39,12 +37,6 @@ func (*LMSConfig) Entry() learner.Entry {
 // it shrinks; TestLMSResidual. Beyond that LMS diverges: bring examples to unit length.
 //
 // Cost: one dot and one axpy an example: O(non-zeros). Memory: one T a feature.
-type LMS[T learner.Float] struct {
-	primal.Linear[T]
-	cfg LMSConfig
-}
-
-// LMSConfig holds the settings of LMS.
 type LMSConfig struct {
 	// Eta is the step size, of use below 2 over the squared length of the longest example. Default
 	// 0.5; above 0.
@@ -59,7 +51,8 @@ func (c *LMSConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *LMSConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Members, t.Weights, t.Forgets, t.Mixes = c.members(), true, true, true
+	t.Weights, t.Forgets, t.Mixes = true, true, true
+	t.Members = membersOf(learner.MemberForm{Additive: true}, c.rule)
 	return t
 }
 
@@ -78,73 +71,15 @@ func newLMS[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 	if err != nil {
 		return nil, err
 	}
-	return &LMS[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
+	r := cfg.rule(precision{})
+	return newAdditive[T](r), nil
 }
 
-// Learn is Learner.Learn.
-func (l *LMS[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := l.Begin("lms", b, rounds); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		f := l.Dot(b, i)
-		rounds[i] = learner.Round{Score: f}
-		if e, w := float64(b.Y[i])-f, float64(b.Weight(i)); e != 0 && w != 0 {
-			l.Add(b, i, T(float64(l.cfg.Eta*e)*w))
-			l.UpdateCount++
-			rounds[i].Updates = 1
-		}
-	}
-	return nil
-}
-
-// Score is Learner.Score.
-func (l *LMS[T]) Score(b *engine.Block[T], dst []float64) error {
-	return l.Scores("lms", 1, b, dst)
-}
-
-// Forget is [learner.Forgetter.Forget].
-func (l *LMS[T]) Forget(keep float64) error { return l.Weaken("lms", keep) }
-
-// Snapshot is Learner.Snapshot.
-func (l *LMS[T]) Snapshot() learner.Predictor[T] {
-	return l.Hypothesis("lms", 1).Copied()
-}
-
-// View is for [learner.ViewOf].
-func (l *LMS[T]) View() learner.Predictor[T] { return l.Hypothesis("lms", 1).View() }
-
-// SetState is Learner.SetState.
-func (l *LMS[T]) SetState(s learner.State) error { return learner.SetState("lms", s, l.Fields) }
-
-// CheckState is Learner.CheckState.
-func (l *LMS[T]) CheckState(s learner.State) error { return learner.CheckState("lms", s, l.Fields) }
-
-// lmsRule: see LMS.
-type lmsRule[T learner.Float] struct {
-	learner.Additive[T]
-	eta float64
-}
-
-// Step is learner.MemberRule.Step.
-func (r *lmsRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y, w T, _ float64,
-	coef []T) (int, []T) {
-	return ensemble.EachMember(mask, func(l int) bool {
-		e := float64(y) - float64(s[l])
-		coef[l] = T(float64(r.eta*e) * float64(w))
-		sums[l/64] += float64(coef[l])
-		return e != 0
-	}), coef
-}
-
-// members is the members' form of LMS.
-func (c *LMSConfig) members() *learner.MemberForm {
-	return &learner.MemberForm{Additive: true,
-		Rule32: func(int) (learner.MemberRule[float32], error) {
-			return &lmsRule[float32]{eta: c.Eta}, nil
-		},
-		Rule64: func(int) (learner.MemberRule[float64], error) {
-			return &lmsRule[float64]{eta: c.Eta}, nil
-		},
-	}
+// rule is the step, with y (y - w.x) = 1 - y w.x.
+func (c *LMSConfig) rule(precision) rule {
+	eta := c.Eta
+	return rule{name: "lms", weights: true, margin: math.Inf(1),
+		add: func(margin, _, weight float64) float64 {
+			return float64(float64(eta*(1-margin)) * weight)
+		}}
 }

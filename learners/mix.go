@@ -7,22 +7,6 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// Mix is [learner.Mixer.Mix].
-func (p *Perceptron[T]) Mix(of []learner.Learner[T], share []float64,
-	before learner.Learner[T]) error {
-	return mixWeights(p, of, share, before)
-}
-
-// Mix is [learner.Mixer.Mix].
-func (p *PA[T]) Mix(of []learner.Learner[T], share []float64, before learner.Learner[T]) error {
-	return mixWeights(p, of, share, before)
-}
-
-// Mix is [learner.Mixer.Mix].
-func (l *LMS[T]) Mix(of []learner.Learner[T], share []float64, before learner.Learner[T]) error {
-	return mixWeights(l, of, share, before)
-}
-
 // mixWeights averages the weights of single learners, and gives to the result.
 func mixWeights[T learner.Float](to learner.Learner[T], of []learner.Learner[T], share []float64,
 	before learner.Learner[T]) error {

@@ -27,7 +27,7 @@ func (*MPAConfig) Entry() learner.Entry {
 	}
 }
 
-// MPA is [PA] for any number of classes by one loss, not by a learner of two for each: an example
+// MPA is PA for any number of classes by one loss, not by a learner of two for each: an example
 // moves the weights of its class towards it and those of the rival, the other class that scores
 // most, away from it, as little as brings the difference of their scores to 1 (PA), or as a trade
 // of that against the loss that remains (PA-I, PA-II).
@@ -47,9 +47,9 @@ func (*MPAConfig) Entry() learner.Entry {
 //	x_t, y_t    block             example; class, 0 or more
 //	w^r         table             one a feature and class, of T
 //	C           Config.C          aggressiveness, of PA-I and PA-II
-//	tau_t       (*PAConfig).step  for |x|^2 twice
+//	tau_t       paStep            for |x|^2 twice
 //
-// Deviations: a weight multiplies C, as that of [PA]. An example without features is skipped, and
+// Deviations: a weight multiplies C, as that of PA. An example without features is skipped, and
 // so is one so short that tau is beyond the range of T. A class may come at any time, and is no
 // rival before, unless Config.Classes says how many there will be. Of rivals that score as much as
 // each other the first is taken.
@@ -174,7 +174,7 @@ func (l *MPA[T]) learnOne(b *engine.Block[T], i, r int) learner.Round {
 	}
 	sq := 2 * primal.SumSq(b, i)
 	// an infinite step would end all learning
-	if tau := T(l.step.step(loss, sq, w)); sq > 0 && tau-tau == 0 {
+	if tau := T(paStep(l.step.Variant, float64(l.step.price()*w), loss, sq)); sq > 0 && tau-tau == 0 {
 		l.add(r, tau, l.coef, rows, val)
 		l.add(s, -tau, l.coef, rows, val)
 		l.updates++

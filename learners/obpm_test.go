@@ -877,15 +877,15 @@ func TestOBPMScaleFolds(t *testing.T) {
 		learnAll(t, folded, x, 50)
 		for m := range 3 { // the same weights, in another form: as after very many shrinkings
 			folded.Store().Scale(m, 0x1p40)
-			folded.Rule.(*almaRule[float64]).members[m].scale *= 0x1p-40
+			folded.Rule.(*scaledMembers[float64]).Members[m].Scale *= 0x1p-40
 		}
 		if got, want := learnAll(t, folded, x, 50), learnAll(t, a, x, 50); !reflect.DeepEqual(got,
 			want) {
 			t.Error("rounds differ")
 		}
-		for m, s := range folded.Rule.(*almaRule[float64]).members {
-			if s.scale < 0x1p-32 {
-				t.Errorf("member %d: scale %v was not folded", m, s.scale)
+		for m, s := range folded.Rule.(*scaledMembers[float64]).Members {
+			if s.Scale < 0x1p-32 {
+				t.Errorf("member %d: scale %v was not folded", m, s.Scale)
 			}
 		}
 		if !reflect.DeepEqual(a.Weights(), folded.Weights()) {

@@ -23,8 +23,8 @@ var _ learner.Learner[float32] = (*OnlineKernel[float32])(nil)
 //	|c w + a y phi(x)|^2 = c^2 |w|^2 + 2 c a y w.phi(x) + a^2 K(x, x)
 //
 // So any rule whose update is w <- c w + a y phi(x) has this kernel form. It is that of
-// [Perceptron], [PA], [ALMA] of p = 2, [CRAMMA], [MICRA] and [ROMMA]; [KernelPUMMA] shares all but
-// the update.
+// [PerceptronConfig], [PAConfig], [ALMAConfig] of p = 2, [CRAMMAConfig], [MICRAConfig] and
+// [ROMMAConfig]; [KernelPUMMA] shares all but the update.
 //
 //	rule        here                          shape, unit
 //	w           kept.ScaledSet                coef_j/Divisor of each kept example
@@ -42,10 +42,9 @@ var _ learner.Learner[float32] = (*OnlineKernel[float32])(nil)
 // Cost: a kernel row over the kept examples an example, one more where one is removed. Memory: the
 // kept examples and some 50 bytes for each.
 type OnlineKernel[T learner.Float] struct {
-	name    string
-	set     kept.ScaledSet[T]
-	rule    onlineRule
-	weights bool // Traits.Weights
+	name string
+	set  kept.ScaledSet[T]
+	rule rule
 
 	// What Fit found, of learners that have it; Learn goes on from there.
 	dual   kept.Expansion[T]
@@ -59,39 +58,6 @@ type OnlineKernel[T learner.Float] struct {
 	unit, bias float64 // f = w.phi/unit + bias; 1 and 0 but for pumma
 	// by what w shrinks at each example, after it was scored; 1 but for a perceptron with lambda
 	fade float64
-}
-
-// onlineRule is what the rules differ in. m is y w.phi(x), updates are those so far.
-type onlineRule interface {
-	// violates reports whether an example is to be learned.
-	violates(m float64, updates int64) bool
-	// step returns the update by an example with K = K(x, x) and weight w, where |w|^2 is norm2. It
-	// need not be one that violates: m may be that of another w.
-	step(m, K, norm2, w float64, updates int64) onlineStep
-	// bound returns the factor that brings w back to the length that the rule has it at, after
-	// something was removed.
-	bound(norm2 float64) float64
-}
-
-// onlineStep is w <- c w + a y phi(x), or none where a is 0.
-type onlineStep struct {
-	c, a    float64 // >= 0
-	norm2   float64 // |w|^2 after it
-	uncount bool    // it is no update, but where the rule begins
-}
-
-// added returns |w + a y phi(x)|^2, where m = y w.phi(x) and |w|^2 is norm2.
-func added(m, K, norm2, a float64) float64 {
-	s := norm2 + float64(a*(float64(2*m)+float64(a*K)))
-	return min(max(0, s), math.MaxFloat64)
-}
-
-// unit returns the factor that makes a w of that squared length one of length 1, 1 for w = 0.
-func unit(norm2 float64) float64 {
-	if norm2 > 0 {
-		return 1 / math.Sqrt(norm2)
-	}
-	return 1
 }
 
 // KernelName is the kernel of an [OnlineConfig]: linear, poly or rbf. "" is linear.
@@ -165,24 +131,16 @@ func (c *OnlineConfig) traits(name string, t learner.Traits,
 	return onlineTraits(name, t, c.kernel(), c.Budget, 1, sized)
 }
 
-func newOnline[T learner.Float](name string, k *learner.KernelConfig, budget int, rule onlineRule,
-	env learner.Env) (*OnlineKernel[T], error) {
-	s, err := kept.NewScaled[T](name, k.EngineKernel(), budget, env.Kept)
-	return &OnlineKernel[T]{set: s, name: name, rule: rule, pool: env.Pool, rows: env.Rows,
+func newOnline[T learner.Float](k *learner.KernelConfig, budget int, r rule, env learner.Env) (
+	*OnlineKernel[T], error) {
+	s, err := kept.NewScaled[T](r.name, k.EngineKernel(), budget, env.Kept)
+	return &OnlineKernel[T]{set: s, name: r.name, rule: r.stepping(), pool: env.Pool, rows: env.Rows,
 		unit: 1, fade: 1}, err
-}
-
-// newWeighted is newOnline of a rule that takes weights, or doesn't.
-func newWeighted[T learner.Float](name string, c *OnlineConfig, weights bool, rule onlineRule,
-	env learner.Env) (*OnlineKernel[T], error) {
-	l, err := newOnline[T](name, c.kernel(), c.Budget, rule, env)
-	l.weights = weights
-	return l, err
 }
 
 // Learn is Learner.Learn.
 func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := checkSlacks(l.name, b, len(rounds), l.weights); err != nil {
+	if err := checkSlacks(l.name, b, len(rounds), l.rule.weights); err != nil {
 		return err
 	}
 	if l.fitted {
@@ -198,15 +156,16 @@ func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		if w == 0 {
 			continue
 		}
-		m := float64(y * f)
-		if !l.rule.violates(m, l.set.UpdateCount) {
+		x := example{margin: float64(y * f), weight: w, updates: l.set.UpdateCount,
+			norm2: l.set.Norm2}
+		if !(x.margin <= l.rule.dueAt(x.updates, x.norm2)) {
 			l.shrink()
 			continue
 		}
-		norm2 := float64(l.set.Norm2 * float64(l.fade*l.fade))
-		s := l.rule.step(float64(m*l.fade), l.set.Self(), norm2, w,
-			l.set.UpdateCount)
-		if !(s.a > 0 && s.a <= math.MaxFloat64) {
+		x.margin = float64(x.margin * l.fade)
+		x.sq, x.norm2 = l.set.Self(), float64(x.norm2*float64(l.fade*l.fade))
+		s, counts := l.step(x)
+		if !(s.ok && s.add > 0 && s.add <= math.MaxFloat64) {
 			l.shrink()
 			continue
 		}
@@ -215,25 +174,41 @@ func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 			l.set.Seen--
 			return err
 		}
-		l.set.Stretch(float64(s.c * l.fade))
+		l.set.Stretch(float64(s.stretch * l.fade))
 		kept := 0.0
-		if norm2 > 0 && s.norm2 > 0 {
-			kept = float64(s.c*s.c) * (norm2 / s.norm2)
+		if x.norm2 > 0 && s.norm2 > 0 {
+			kept = float64(s.stretch*s.stretch) * (x.norm2 / s.norm2)
 		}
 		l.set.Carry(s.norm2, kept)
-		l.set.Put(p, y, s.a, 0, 1)
+		l.set.Put(p, y, s.add, 0, 1)
 		if measured := l.set.Measure(0); measured || l.set.Gone != 0 {
-			if c := l.rule.bound(l.set.Norm2); c != 1 {
+			if c := l.rule.length.factor(l.set.Norm2); c != 1 {
 				l.set.Stretch(c)
 				l.set.Norm2 *= float64(c * c)
 			}
 		}
-		if !s.uncount {
+		if counts {
 			l.set.UpdateCount++
 			rounds[i].Updates = 1
 		}
 	}
 	return nil
+}
+
+// step returns the rule's update, after which |w| is where the rule has it, and whether it counts.
+func (l *OnlineKernel[T]) step(x example) (_ update, counts bool) {
+	if l.rule.first && x.norm2 == 0 && x.sq > 0 { // an update by the same example leaves w
+		length := math.Sqrt(x.sq)
+		return update{add: 1 / length, norm2: 1, ok: true}, length <= l.rule.dueAt(x.updates, 1)
+	}
+	u := l.rule.step(x)
+	u.norm2 = min(max(0, u.norm2), math.MaxFloat64)
+	c := l.rule.length.factor(u.norm2)
+	u.stretch, u.add = float64(c*u.stretch), float64(c*u.add)
+	if c != 1 || l.rule.length == unitLength {
+		u.norm2 = 1
+	}
+	return u, true
 }
 
 // shrink is what an example that is not learned does to w.
@@ -359,7 +334,7 @@ func (l *OnlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Cod
 // those two with a budget, return an error that wraps ErrFit.
 func (l *OnlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
-	if err := checkSlacks(l.name, b, b.Len(), l.weights || o.Delta > 0); err != nil {
+	if err := checkSlacks(l.name, b, b.Len(), l.rule.weights || o.Delta > 0); err != nil {
 		return learner.FitResult{}, err
 	}
 	if l.solve == nil {
@@ -385,7 +360,7 @@ func (l *OnlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner
 			return learner.FitResult{}, e
 		}
 		n.UpdateCount, n.Norm2 = l.set.UpdateCount+d.Updates, float64(d.Bound*d.Bound)
-		if l.rule != nil {
+		if l.rule.step != nil {
 			n.Norm2 = 1 / n.Norm2 // of w, not of u
 		}
 		l.set, l.bias, l.fitted = n, d.Bias, true

@@ -3,15 +3,13 @@ package learners
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
-
-var _ learner.Learner[float32] = (*Perceptron[float32])(nil)
 
 func init() { learner.Register("perceptron", (*PerceptronConfig)(nil)) }
 
@@ -26,8 +24,8 @@ func (*PerceptronConfig) Entry() learner.Entry {
 	}
 }
 
-// Perceptron adds an example to its weights when the example's margin is at most b, or, with Beta,
-// at most that share of the weights' length: the marginalised perceptron.
+// PerceptronConfig is the perceptron: an example is added to the weights if its margin is at most
+// b, or, with Beta, at most that share of the weights' length: the marginalised perceptron.
 //
 // Reference: F. Rosenblatt, "The Perceptron: A Probabilistic Model for Information Storage and
 // Organization in the Brain", Psychological Review 65(6):386-408, 1958. With a margin: R. O. Duda,
@@ -55,7 +53,7 @@ func (*PerceptronConfig) Entry() learner.Entry {
 //
 // Deviations: without Beta the margin b is that of w.x (line 3 of Algorithm 1 divides by |w|), as
 // in the CRAMMA paper and in the published tables. A zero score is a mistake. A weight multiplies
-// eta. |w|^2 is carried along, and measured as in [MICRA].
+// eta. |w|^2 is carried along, and measured as in [MICRAConfig].
 //
 // Guarantee: if some unit u has y (u.x) >= gamma for all examples and |x| <= R, the perceptron
 // without margin updates at most (R/gamma)^2 times over any number of epochs (A. B. J. Novikoff,
@@ -65,12 +63,6 @@ func (*PerceptronConfig) Entry() learner.Entry {
 //
 // Cost: one dot an example, one axpy an update: O(non-zeros); with Beta a sum of squares, too, and
 // O(features) every 1024 updates. Memory: one T a feature. With a kernel see [OnlineKernel].
-type Perceptron[T learner.Float] struct {
-	primal.Linear[T]
-	cfg PerceptronConfig
-}
-
-// PerceptronConfig holds the settings of a Perceptron.
 type PerceptronConfig struct {
 	// Margin is the margin b up to which an example is learned: y f <= b. Default 0; 0 or more.
 	Margin float64 `json:"margin" flag:"margin" tune:"0|0.1|1|10"`
@@ -196,15 +188,52 @@ func newPerceptron[T learner.Float](c learner.Config, env learner.Env) (learner.
 		cfg.Margin = float64(cfg.MarginRel * cfg.self(0))
 	}
 	if !cfg.Linear() {
-		l, err := newWeighted[T]("perceptron", &cfg.OnlineConfig, true, &perceptronOnline{cfg}, env)
+		l, err := newOnline[T](cfg.kernel(), cfg.Budget, cfg.rule(cfg.Eta), env)
 		l.fade = 1 - float64(cfg.Eta*cfg.Lambda)
 		return l, err
 	}
 	if cfg.Beta != 0 {
-		return &marginalPerceptron[T]{ScaledLinear: margin.ScaledLinear[T]{
-			Linear: primal.NewLinear[T](), Scale: 1}, cfg: cfg}, nil
+		return newScaledLinear[T](cfg.rule(cfg.Eta), passes{sums: true, least: cfg.Beta,
+			// for every v of length 1, |w| >= w.v >= margin(v) times the sum of the steps
+			bound: func(norm2, sum float64) float64 {
+				if !(sum > 0) {
+					return math.Inf(1)
+				}
+				return math.Sqrt(norm2) / sum
+			}}), nil
 	}
-	return &Perceptron[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
+	return newPlain[T](&cfg), nil
+}
+
+// rule is Algorithm 1 of the OBPM paper with that step.
+func (c *PerceptronConfig) rule(eta float64) rule {
+	r := rule{name: "perceptron", weights: true, margin: c.Margin, // line 3
+		add: func(margin, _, weight float64) float64 { // line 4
+			if math.IsNaN(margin) {
+				return 0
+			}
+			return float64(eta * weight)
+		}}
+	if beta := c.Beta; beta != 0 {
+		r.relative = true
+		r.due = func(_ int64, norm2 float64) float64 { return float64(beta * math.Sqrt(norm2)) }
+	}
+	return r
+}
+
+// perceptron is the perceptron without Beta and a kernel, which has a Fit of its own.
+type perceptron[T learner.Float] struct {
+	additive[T]
+	cfg *PerceptronConfig
+}
+
+func newPlain[T learner.Float](cfg *PerceptronConfig) *perceptron[T] {
+	p := &perceptron[T]{*newAdditive[T](cfg.rule(float64(T(cfg.Eta)))), cfg}
+	p.Walk = func(c *learner.Codec) {
+		p.Fields(c)
+		c.Part(learner.CutPrefix, &p.Cut, margin.CheckCycleCut)
+	}
+	return p
 }
 
 // holdWeights is Entry.Holding: one weight vector without a bias.
@@ -213,31 +242,14 @@ func holdWeights(h *learner.Hypothesis) (learner.Config, learner.State, bool) {
 		h.Outputs[0].Divisor != 1 || h.Fourier != nil {
 		return nil, learner.State{}, false
 	}
-	p := Perceptron[float64]{Linear: primal.NewLinear[float64]()}
+	c := &PerceptronConfig{Eta: 1}
+	p := newPlain[float64](c)
 	p.W = h.Outputs[0].Weights
-	return (*PerceptronConfig)(nil).Entry().Config(), p.State(), true
-}
-
-// Learn is Learner.Learn.
-func (p *Perceptron[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := p.Begin("perceptron", b, rounds); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		f, y := p.Dot(b, i), float64(b.Y[i])
-		rounds[i] = learner.Round{Score: f}
-		w := b.Weight(i)
-		if float64(y*f) <= p.cfg.Margin && w != 0 { // Algorithm 1, line 3
-			p.Add(b, i, T(T(p.cfg.Eta)*w)*b.Y[i]) // line 4
-			p.UpdateCount++
-			rounds[i].Updates = 1
-		}
-	}
-	return nil
+	return c, p.State(), true
 }
 
 // Fit is Fitter.Fit.
-func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+func (p *perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	c, _, err := margin.NewCycle("perceptron", b, o, p.W, p.UpdateCount)
 	if err != nil {
@@ -256,88 +268,31 @@ func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.F
 	})
 }
 
-// Score is Learner.Score.
-func (p *Perceptron[T]) Score(b *engine.Block[T], dst []float64) error {
-	return p.Scores("perceptron", 1, b, dst)
-}
-
-// Forget is [learner.Forgetter.Forget].
-func (p *Perceptron[T]) Forget(keep float64) error { return p.Weaken("perceptron", keep) }
-
-// Snapshot is Learner.Snapshot.
-func (p *Perceptron[T]) Snapshot() learner.Predictor[T] {
-	return p.Hypothesis("perceptron", 1).Copied()
-}
-
-// View is for [learner.ViewOf].
-func (p *Perceptron[T]) View() learner.Predictor[T] { return p.Hypothesis("perceptron", 1).View() }
-
-// State is Learner.State: the tensor w, and where a Fit was cut.
-func (p *Perceptron[T]) State() learner.State { return learner.StateOf(p.fields) }
-
-// SetState is Learner.SetState.
-func (p *Perceptron[T]) SetState(s learner.State) error {
-	return learner.SetState("perceptron", s, p.fields)
-}
-
-// CheckState is Learner.CheckState.
-func (p *Perceptron[T]) CheckState(s learner.State) error {
-	return learner.CheckState("perceptron", s, p.fields)
-}
-
-func (p *Perceptron[T]) fields(c *learner.Codec) {
-	p.Linear.Fields(c)
-	c.Part(learner.CutPrefix, &p.Cut, margin.CheckCycleCut)
-}
-
-// perceptronOnline is the rule in the space of a kernel: see [OnlineKernel].
-type perceptronOnline struct{ cfg PerceptronConfig }
-
-func (r *perceptronOnline) violates(m float64, _ int64) bool { return m <= r.cfg.Margin }
-
-func (r *perceptronOnline) step(m, K, norm2, w float64, _ int64) onlineStep {
-	a := float64(r.cfg.Eta * w)
-	return onlineStep{c: 1, a: a, norm2: added(m, K, norm2, a)}
-}
-
-func (r *perceptronOnline) bound(float64) float64 { return 1 }
-
-// fixedStep is the rule of a fixed margin and step: Algorithm 1 of the OBPM paper; see Perceptron.
-type fixedStep[T learner.Float] struct {
-	learner.Additive[T]
-	margin, eta T
-}
-
-// Fixed is learner.MemberRule.Fixed.
-func (r *fixedStep[T]) Fixed() (margin, step T, ok bool) { return r.margin, r.eta, true }
-
-// Step is learner.MemberRule.Step, for ensembles that don't ask for Fixed.
-func (r *fixedStep[T]) Step(sums []float64, mask []uint64, _ int, s []T, y, w T, _ float64,
-	coef []T) (int, []T) {
-	return ensemble.EachMember(mask, func(l int) bool {
-		if T(y*s[l]) > r.margin {
-			return false
-		}
-		coef[l] = y * T(r.eta*w)
-		sums[l/64] += float64(coef[l])
-		return true
-	}), coef
-}
-
 // members is the members' form of the perceptron.
 func (c *PerceptronConfig) members() *learner.MemberForm {
 	if c.Beta != 0 {
-		return c.marginalMembers()
+		return membersOf(learner.MemberForm{}, func(precision) rule { return c.rule(c.Eta) })
 	}
 	return &learner.MemberForm{Additive: true, Toward: true,
-		Rule32: func(int) (learner.MemberRule[float32], error) { return newFixedStep[float32](c) },
-		Rule64: func(int) (learner.MemberRule[float64], error) { return newFixedStep[float64](c) },
+		Rule32: func(int) (learner.MemberRule[float32], error) { return newFixed[float32](c) },
+		Rule64: func(int) (learner.MemberRule[float64], error) { return newFixed[float64](c) },
 	}
 }
 
-func newFixedStep[T learner.Float](c *PerceptronConfig) (learner.MemberRule[T], error) {
+// fixedMembers are members of a fixed margin and step, which ensembles step in vector lanes.
+type fixedMembers[T learner.Float] struct {
+	additiveMembers[T]
+	margin, eta T
+}
+
+func newFixed[T learner.Float](c *PerceptronConfig) (learner.MemberRule[T], error) {
 	if c.MarginRel != 0 {
 		return nil, c.unresolved()
 	}
-	return &fixedStep[T]{margin: T(c.Margin), eta: T(c.Eta)}, nil
+	m := &fixedMembers[T]{margin: T(c.Margin), eta: T(c.Eta)}
+	m.rule = c.rule(float64(m.eta))
+	return m, nil
 }
+
+// Fixed is learner.MemberRule.Fixed.
+func (m *fixedMembers[T]) Fixed() (margin, step T, ok bool) { return m.margin, m.eta, true }

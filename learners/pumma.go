@@ -37,7 +37,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // approaches the maximal margin in the p-norm of the examples.
 //
 // Reference: K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm
-// Margin Classifiers with Bias", COLT 2008, numbers as there. With 1/p + 1/q = 1, f(w) as in [ALMA]
+// Margin Classifiers with Bias", COLT 2008, numbers as there. With 1/p + 1/q = 1, f(w) as in ALMA
 // and w_0 = 0, on example t:
 //
 //	(U) update if y_t (w_t . x_t + b_t) < 1 - delta: x_t takes the place of xpos or xneg, then
@@ -99,7 +99,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // optimal: TestPUMMAOptimal. With p = c ln n the margin in the infinity norm is at least e^(-1/c)
 // (1-delta) times the largest (Corollary 4): TestPUMMAInfinityMargin. With slacks the objective is
 // at most 1/(1-delta)^2 times the least (Theorem 5): TestPUMMASoftObjective. For p = 2 it is
-// [ROMMA] given the pairs z/2 (Theorem 2): TestPUMMAIsROMMAOnPairs, TestPairsMargin.
+// [ROMMAConfig] given the pairs z/2 (Theorem 2): TestPUMMAIsROMMAOnPairs, TestPairsMargin.
 //
 // Of sparse examples u is kept as c t with S = sum |t_i|^p. For p = 2 an update adds multiples of
 // two examples to t, and all else follows from inner products: (H) and (I) below. S is then carried
@@ -115,7 +115,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // what it was, which limits how often that can be.
 //
 // Cost: one dot an example. An update of sparse examples is O(non-zeros), for p = 2 twice that of
-// [ROMMA], for p > 2 with some four powers for each, and O(features) after some thousands of them;
+// ROMMA, for p > 2 with some four powers for each, and O(features) after some thousands of them;
 // one of dense examples is O(features). Memory: seven float64 a feature, nine for p > 2, of dense
 // examples; one, for p > 2 two, of sparse ones.
 type PUMMA[T learner.Float] struct {

@@ -49,10 +49,10 @@ type KernelPUMMA[T learner.Float] struct {
 }
 
 func newKernelPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.Learner[T], error) {
-	o, err := newOnline[T]("pumma", &cfg.KernelConfig, cfg.Budget, nil, env)
+	o, err := newOnline[T](&cfg.KernelConfig, cfg.Budget, rule{name: "pumma", weights: cfg.SoftC > 0},
+		env)
 	l := &KernelPUMMA[T]{OnlineKernel: o, cfg: cfg, slots: [2]int{-1, -1}}
 	if cfg.SoftC > 0 {
-		l.weights = true
 		l.invC = 1 / cfg.SoftC
 	}
 	if cfg.Budget == 0 {
@@ -66,7 +66,7 @@ func newKernelPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.
 
 // Learn is Learner.Learn.
 func (l *KernelPUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := checkSlacks("pumma", b, len(rounds), l.weights); err != nil {
+	if err := checkSlacks("pumma", b, len(rounds), l.rule.weights); err != nil {
 		return err
 	}
 	if l.fitted {

@@ -7,12 +7,9 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
-
-var _ learner.Learner[float32] = (*ROMMA[float32])(nil)
 
 func init() { learner.Register("romma", (*ROMMAConfig)(nil)) }
 
@@ -28,9 +25,9 @@ func (*ROMMAConfig) Entry() learner.Entry {
 	}
 }
 
-// ROMMA keeps the shortest weights that give the last example it learned a margin of 1 and stay on
-// the far side of the plane through the weights before, which stands for all earlier examples. The
-// aggressive form approaches the maximal margin.
+// ROMMAConfig is ROMMA: it keeps the shortest weights that give the last example it learned a
+// margin of 1 and stay on the far side of the plane through the weights before, which stands for
+// all earlier examples. The aggressive form approaches the maximal margin.
 //
 // Reference: Y. Li, P. M. Long, "The Relaxed Online Maximum Margin Algorithm", Machine Learning
 // 46(1-3):361-387, 2002, as in (2) of the PUMMA paper (see [PUMMA]). With w_1 = 0, on example t:
@@ -62,12 +59,6 @@ func (*ROMMAConfig) Entry() learner.Entry {
 //
 // Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features)
 // every 1024 updates. Memory: one T a feature. With a kernel see [OnlineKernel].
-type ROMMA[T learner.Float] struct {
-	margin.ScaledLinear[T]
-	cfg ROMMAConfig
-}
-
-// ROMMAConfig holds the settings of ROMMA.
 type ROMMAConfig struct {
 	// Aggressive updates while y f < 1 - delta, not only on mistakes. Default false.
 	Aggressive bool `json:"aggressive" flag:"aggressive"`
@@ -98,7 +89,8 @@ func (c *ROMMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.ActiveSet, t.Halving, t.Cut = true, c.Aggressive, c.Linear()
 	if c.Linear() {
-		t.Members = c.members()
+		cfg := *c
+		t.Members = membersOf(learner.MemberForm{Optional: true}, cfg.rule)
 		return t
 	}
 	if c.Budget > 0 {
@@ -127,9 +119,12 @@ func (c *ROMMAConfig) Memory(x learner.Extent) learner.Footprint {
 	return f
 }
 
-// violates is (1), with an accuracy delta if aggressive.
-func (c *ROMMAConfig) violates(m, delta float64) bool {
-	return m <= 0 || c.Aggressive && m < 1-delta
+// due returns the margin up to which (1) holds with that accuracy, if aggressive.
+func (c *ROMMAConfig) due(delta float64) float64 {
+	if c.Aggressive {
+		return max(0, math.Nextafter(1-delta, math.Inf(-1)))
+	}
+	return 0
 }
 
 func newROMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
@@ -138,8 +133,8 @@ func newROMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 		return nil, err
 	}
 	if !cfg.Linear() {
-		l, err := newOnline[T]("romma", &cfg.KernelConfig, cfg.Budget,
-			&rommaRule{cfg, margin.ParallelSine2[T]()}, env)
+		p := precision{margin.ParallelSine2[T](), primal.MostSquare[float64]()}
+		l, err := newOnline[T](&cfg.KernelConfig, cfg.Budget, cfg.rule(p), env)
 		if cfg.Budget == 0 {
 			l.solve = func(ctx context.Context, rows engine.RowSource[T], y, weights []float64,
 				o learner.FitOptions) (learner.MarginDual, error) {
@@ -148,170 +143,40 @@ func newROMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 		}
 		return l, err
 	}
-	return &ROMMA[T]{ScaledLinear: margin.ScaledLinear[T]{Linear: primal.NewLinear[T](), Scale: 1},
-		cfg: cfg}, nil
-}
-
-// Learn is Learner.Learn.
-func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := r.BeginBounded("romma", b, rounds, false); err != nil {
-		return err
+	whole := passes{delta: cfg.Delta,
+		// no vector that separates with margins of 1 is shorter
+		bound: func(norm2, _ float64) float64 { return 1 / math.Sqrt(norm2) }}
+	if cfg.Aggressive {
+		whole.goal = cfg.due
 	}
-	for i := range b.Len() {
-		rounds[i] = r.learn(b, i)
-	}
-	return nil
+	return newScaledLinear[T](cfg.rule(precisionOf[T]()), whole), nil
 }
 
-func (r *ROMMA[T]) learn(b *engine.Block[T], i int) learner.Round {
-	f, y := r.ScoreExample(b, i), float64(b.Y[i])
-	m := r.ExtendedMargin(i, y, f)
-	if !r.violates(m) { // (1)
-		return learner.Round{Score: f}
-	}
-	X := r.SquaredLength(b, i)
-	if X == 0 {
-		return learner.Round{Score: f}
-	}
-	s := rommaStep(m, X, r.Norm2, margin.ParallelSine2[T](), primal.MostSquare[T]())
-	if !r.Representable(s.c, s.d) {
-		return learner.Round{Score: f}
-	}
-	r.ScaleAndAdd(s.c, b, i, s.d)
-	r.CountUpdate(s.next, s.kept)
-	return learner.Round{Score: f, Updates: 1}
+// rule is (1) to (5). What a removal from kept examples leaves of w is the w_t of the next (2),
+// which asks nothing else of it.
+func (c *ROMMAConfig) rule(p precision) rule {
+	return rule{name: "romma", lengths: true, margin: c.due(c.Delta), // (1)
+		step: func(x example) update {
+			if x.sq == 0 {
+				return update{}
+			}
+			m, X, W := x.margin, x.sq, x.norm2
+			XW := float64(X * W)
+			if D := XW - float64(m*m); XW > m && D > float64(p.sine2*XW) { // (3)
+				c, d := (XW-m)/D, float64(W*(1-m))/D
+				if next := float64(c*W) + d; next <= p.most { // (5)
+					return update{c, d, next, true}
+				}
+			}
+			return update{0, 1 / X, 1 / X, true} // (4)
+		}}
 }
 
-// rommaUpdate is w <- c w + d y x, next the |w|^2 after it and kept the part of it that is from the
-// weights before.
-type rommaUpdate struct{ c, d, next, kept float64 }
-
-// rommaStep returns the update of (3), or of (4): c = 0. sine2 is that of margin.ParallelSine2,
-// most of primal.MostSquare.
-func rommaStep(m, X, W, sine2, most float64) rommaUpdate {
-	XW := float64(X * W)
-	if D := XW - float64(m*m); XW > m && D > float64(sine2*XW) { // (3)
-		c, d := (XW-m)/D, float64(W*(1-m))/D
-		if next := float64(c*W) + d; next <= most { // (5)
-			return rommaUpdate{c, d, next, float64(c*c) * (W / next)}
-		}
-	}
-	return rommaUpdate{0, 1 / X, 1 / X, 0} // (4)
-}
-
-func (r *ROMMA[T]) violates(m float64) bool { return r.cfg.violates(m, r.cfg.Delta) }
-
-// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes.
-func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
-	learner.FitResult, error) {
-	var goal func(float64)
-	if r.cfg.Aggressive {
-		goal = func(delta float64) { r.cfg.Delta = delta }
-	}
-	return r.FitByPasses(ctx, "romma", b, o, r.learn, r.violates, r.bound, r.cfg.Delta, 0, goal,
-		func() map[string]float64 {
-			return nil
-		})
-}
-
-// bound returns 1/|w|: no vector that separates with margins of 1 is shorter.
-func (r *ROMMA[T]) bound() float64 { return 1 / math.Sqrt(r.Norm2) }
-
-// Score is Learner.Score.
-func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	return r.Scores("romma", r.Scale, b, dst)
-}
-
-// Snapshot is Learner.Snapshot.
-func (r *ROMMA[T]) Snapshot() learner.Predictor[T] {
-	return r.Hypothesis("romma", r.Scale).Copied()
-}
-
-// View is for [learner.ViewOf].
-func (r *ROMMA[T]) View() learner.Predictor[T] { return r.Hypothesis("romma", r.Scale).View() }
-
-// SetState is Learner.SetState.
-func (r *ROMMA[T]) SetState(s learner.State) error { return learner.SetState("romma", s, r.Fields) }
-
-// CheckState is Learner.CheckState.
-func (r *ROMMA[T]) CheckState(s learner.State) error {
-	return learner.CheckState("romma", s, r.Fields)
-}
-
-// rommaMembers is (1) to (5) for the members of an ensemble.
-type rommaMembers[T learner.Float] struct {
-	ensemble.Scaled[T]
-	cfg ROMMAConfig
-}
-
-// Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
-func (r *rommaMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, _ T, norm2 float64,
-	coef []T) (int, []T) {
-	return ensemble.EachMember(mask, func(l int) bool {
-		w := &r.Members[lo+l]
-		m := float64(float64(y) * float64(w.Scale*float64(s[l])))
-		if norm2 == 0 || !r.cfg.violates(m, r.cfg.Delta) { // (1)
-			return false
-		}
-		r.Fold(lo + l)
-		u := rommaStep(m, norm2, w.Norm2, margin.ParallelSine2[T](), primal.MostSquare[T]())
-		a, ok := r.Stretch(lo+l, u.c, float64(float64(y)*u.d))
-		if !ok {
-			return false
-		}
-		coef[l] = a
-		w.CountUpdate(u.next, u.kept)
-		return true
-	}), coef
-}
-
-// Fields is learner.MemberRule.Fields.
-func (r *rommaMembers[T]) Fields(c *learner.Codec, weights []T) {
-	r.MemberFields(c, weights, false, func(*ensemble.ScaledMember) {})
-}
-
-// members is the members' form of ROMMA without a kernel.
-func (c *ROMMAConfig) members() *learner.MemberForm {
-	return &learner.MemberForm{Norm2: true, Optional: true,
-		Bytes: ensemble.ScaledMemberBytes,
-		Rule32: func(n int) (learner.MemberRule[float32], error) {
-			return &rommaMembers[float32]{newScaled[float32](n, 1), *c}, nil
-		},
-		Rule64: func(n int) (learner.MemberRule[float64], error) {
-			return &rommaMembers[float64]{newScaled[float64](n, 1), *c}, nil
-		},
-	}
-}
-
-// newScaled returns members without weights, whose factors are scale.
-func newScaled[T learner.Float](members int, scale float64) ensemble.Scaled[T] {
-	return ensemble.NewScaled[T](members, ensemble.ScaledMember{Scale: scale})
-}
-
-// rommaRule is (1) to (5) in the space of a kernel: see [OnlineKernel]. What a removal leaves of w
-// is the w_t of the next (2), which asks nothing else of it.
-type rommaRule struct {
-	cfg   ROMMAConfig
-	sine2 float64
-}
-
-func (r *rommaRule) violates(m float64, _ int64) bool { return r.cfg.violates(m, r.cfg.Delta) }
-
-func (r *rommaRule) step(m, X, W, _ float64, _ int64) onlineStep {
-	if X == 0 {
-		return onlineStep{}
-	}
-	u := rommaStep(m, X, W, r.sine2, primal.MostSquare[float64]())
-	return onlineStep{c: u.c, a: u.d, norm2: u.next}
-}
-
-func (r *rommaRule) bound(float64) float64 { return 1 }
-
-// FitROMMARows is [ROMMA.Fit] in the space of a kernel, over the rows of the examples' Gram matrix.
-// With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMA] without a bias: u' is the point of least length
-// of the segment from u to y_t x_t. All else is as in [FitPUMMARows], with one row an update; the
-// soft margin is that of K + Delta^2/w_i delta_ij, as it is without a kernel, where weights are the
-// examples', nil where all are 1, as with a hard margin.
+// FitROMMARows is Fit of [ROMMAConfig] in the space of a kernel, over the rows of the examples'
+// Gram matrix. With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMA] without a bias: u' is the point of
+// least length of the segment from u to y_t x_t. All else is as in [FitPUMMARows], with one row an
+// update; the soft margin is that of K + Delta^2/w_i delta_ij, as it is without a kernel, where
+// weights are the examples', nil where all are 1, as with a hard margin.
 func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y,
 	weights []float64, cfg ROMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
 	if err := cfg.Validate(); err != nil {
@@ -326,7 +191,7 @@ func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 	}
 	// (1)
 	c := margin.RowSolver[T]{Rows: rows, Y: y, Weights: weights, Ridge: float64(o.Delta * o.Delta),
-		Violates: cfg.violates}
+		Violates: func(m, delta float64) bool { return m <= cfg.due(delta) }}
 	r, err := c.Fit(ctx, "romma", cfg.Delta, cfg.Aggressive, o)
 	if c.Ridge > 0 && c.Norm2 > 0 {
 		c.FillSoftMargin(&r.FitResult)

@@ -1,6 +1,10 @@
 package ensemble
 
 import (
+	"fmt"
+	"math"
+	"slices"
+
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
@@ -10,6 +14,9 @@ import (
 // alone. A learner.MemberRule embeds it and adds Step, and Fields by way of [Scaled.MemberFields].
 type Scaled[T learner.Float] struct {
 	Members []ScaledMember
+	// Ball: the rule shrinks weights that are longer than 1, and so the errors of Norm2. It is
+	// never measured, and a factor is folded but for its mantissa, which rounds nothing.
+	Ball    bool
 	weights learner.MemberWeights[T]
 }
 
@@ -37,13 +44,9 @@ func (m *ScaledMember) Due() bool {
 		!(m.Scale > 0x1p-32 && m.Scale < 0x1p32)
 }
 
-// NewScaled returns so many members without weights.
-func NewScaled[T learner.Float](members int, first ScaledMember) Scaled[T] {
-	r := Scaled[T]{Members: make([]ScaledMember, members)}
-	for m := range r.Members {
-		r.Members[m] = first
-	}
-	return r
+// NewScaled returns n members without weights, whose factors are scale.
+func NewScaled[T learner.Float](n int, scale float64) Scaled[T] {
+	return Scaled[T]{Members: slices.Repeat([]ScaledMember{{Scale: scale}}, n)}
 }
 
 // Fixed is learner.MemberRule.Fixed.
@@ -65,7 +68,13 @@ func (r *Scaled[T]) Bind(w learner.MemberWeights[T]) { r.weights = w }
 // margin.ScaledLinear. Cost: all weights of a member.
 func (r *Scaled[T]) Fold(i int) {
 	m := &r.Members[i]
-	if !m.Due() {
+	switch {
+	case r.Ball && m.Scale < 0x1p-32:
+		frac, exp := math.Frexp(m.Scale)
+		r.weights.Scale(i, T(math.Ldexp(1, exp)))
+		m.Scale = frac
+		return
+	case r.Ball || !m.Due():
 		return
 	}
 	r.weights.Scale(i, T(m.Scale))
@@ -106,7 +115,7 @@ func (r *Scaled[T]) MemberFields(c *learner.Codec, weights []T, mayBeNew bool,
 	scale = learner.View(c, "scale", scale, n)
 	norm2 = learner.View(c, "norm2", norm2, n)
 	updates = learner.View(c, "member_updates", updates, n)
-	if c.Optional("grown", grows) {
+	if !r.Ball && c.Optional("grown", grows) {
 		grown = learner.View(c, "grown", grown, n)
 	} else {
 		clear(grown)
@@ -120,6 +129,10 @@ func (r *Scaled[T]) MemberFields(c *learner.Codec, weights []T, mayBeNew bool,
 	}
 	for m := range n {
 		c.Want(grown[m] == 0 || grown[m] > 1, "member %d: grown is %v", m, grown[m])
+		if r.Ball {
+			err := CheckBall(scale[m], norm2[m], sumSq[m])
+			c.Want(err == nil, "member %d: %w", m, err)
+		}
 		none := mayBeNew && scale[m] == 0 && sumSq[m] == 0 && updates[m] == 0
 		length2 := float64(float64(scale[m]*scale[m]) * sumSq[m])
 		c.Want(none || scale[m] > 0 && norm2[m] >= 0 && length2-length2 == 0,
@@ -135,4 +148,21 @@ func (r *Scaled[T]) MemberFields(c *learner.Codec, weights []T, mayBeNew bool,
 			r.Members[i] = m
 		}
 	})
+}
+
+// CheckBall refuses a factor of weights of length 1 at most that is none, and a squared length of
+// theirs that is not what the stored weights, whose squares add up to sumSq, and the factor give.
+// Rounding errors of the length carried along are far below the tolerance: the rule shrinks them
+// with the rest.
+func CheckBall(scale, norm2, sumSq float64) error {
+	if !(scale > 0 && scale <= 1) {
+		return fmt.Errorf("scale is %v, want one in (0, 1]: %w", scale, learner.ErrState)
+	}
+	const tolerance = 0.25
+	if have := float64(float64(scale*scale) * sumSq); !(math.Abs(norm2-have) <= tolerance &&
+		norm2 <= 1+tolerance) {
+		return fmt.Errorf("norm2 is %v, but the weights have %v, and at most 1 by the rule: %w",
+			norm2, have, learner.ErrState)
+	}
+	return nil
 }

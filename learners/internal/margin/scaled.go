@@ -17,12 +17,16 @@ import (
 // all of them at each update: the factor takes the stretch, so that an update costs the example's
 // non-zeros alone. The weights of the rule are Scale W.
 type ScaledLinear[T learner.Float] struct {
-	primal.Linear[T]         // the weights without their factor
-	Scale            float64 // > 0
+	primal.Linear[T]
 	// |scale * w|^2, carried along by the rule; extended coordinates included
 	Norm2 float64
 	Grown float64   // see [primal.Growth]
 	Ext   *extended // while Fit runs with a soft margin; else nil
+}
+
+// NewScaledLinear returns weights without features.
+func NewScaledLinear[T learner.Float](name string) ScaledLinear[T] {
+	return ScaledLinear[T]{Linear: primal.NewLinear[T](name, 1)}
 }
 
 // extended holds the coordinates of a soft margin while Fit runs: example k has one of its own, y_k
@@ -103,6 +107,14 @@ func (l *ScaledLinear[T]) ScaleAndAdd(c float64, b *engine.Block[T], i int, a fl
 	}
 }
 
+// Divide divides the weights by length.
+func (l *ScaledLinear[T]) Divide(length float64) {
+	l.Scale /= length
+	if l.Ext != nil {
+		l.Ext.Scale /= length
+	}
+}
+
 // CountUpdate counts an update after which |w|^2 is next, and was that times kept, of the weights
 // that it left. It folds the factor into the weights and measures Norm2 every
 // [primal.MeasureEvery] updates, where the error of Norm2 has grown, and where the factor has come
@@ -127,24 +139,27 @@ func (l *ScaledLinear[T]) fold() {
 	l.Scale, l.Norm2, l.Grown = 1, engine.SumSqOrdered(l.W), 0
 }
 
-// FitByPasses is Fitter.Fit of a learner called name, which learns one example by learn and would
-// learn one of margin m if violates(m). bound is FitResult.Bound where all that was learned are the
-// examples of b; goal sets the accuracy, delta in the end; nil if there is none. A run whose bound
-// is least or lower ends, as one at LeastMargin. own returns what the learner has of a run besides
-// its state, to be part of a cut.
-func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engine.Block[T],
-	o learner.FitOptions,
-	learn func(b *engine.Block[T], i int) learner.Round, violates func(m float64) bool,
-	bound func() float64, delta, least float64, goal func(float64),
-	own func() map[string]float64) (learner.FitResult, error) {
-	n := b.Len()
-	if err := l.CheckMade(name); err != nil {
-		return learner.FitResult{}, err
-	}
+// PassRule is what FitByPasses needs of a learner.
+type PassRule[T learner.Float] struct {
+	Learn    func(b *engine.Block[T], i int) learner.Round // learns one example
+	Violates func(m float64) bool                          // it would learn one of that margin
+	// Bound is FitResult.Bound if all that was learned are the examples of one run.
+	Bound func() float64
+	Delta float64 // the accuracy
+	Least float64 // a run whose bound is this low ends, as one at LeastMargin
+	Goal  func(float64)
+	// Own returns what the learner has of a run besides its state, to be part of a cut; may be nil.
+	Own func() map[string]float64
+}
+
+// FitByPasses is Fitter.Fit. Goal sets the accuracy, Delta in the end; nil if there is none.
+func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, b *engine.Block[T],
+	o learner.FitOptions, rule *PassRule[T]) (learner.FitResult, error) {
+	name, n := l.Name, b.Len()
 	if err := checkPrices(name, b, o.Delta); err != nil {
 		return learner.FitResult{}, err
 	}
-	if err := CheckOptions(name, &o, true, goal != nil); err != nil {
+	if err := CheckOptions(name, &o, true, rule.Goal != nil); err != nil {
 		return learner.FitResult{}, err
 	}
 	switch {
@@ -182,20 +197,24 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 			if !known {
 				return math.Inf(1)
 			}
-			return bound()
+			return rule.Bound()
 		},
-		Least: max(least, leastMargin(b, &slacks)),
-		N:     n, Goal: goal,
-		Learn: func(k int) bool { return slacks.counts(k) && learn(b, k).Updates > 0 },
-		Delta: delta,
+		Least: max(rule.Least, leastMargin(b, &slacks)),
+		N:     n, Goal: rule.Goal,
+		Learn: func(k int) bool { return slacks.counts(k) && rule.Learn(b, k).Updates > 0 },
+		Delta: rule.Delta,
 	}
 	p.Status = func(r *learner.FitResult) {
-		l.judge(b, violates, r)
+		l.judge(b, rule.Violates, r)
 		r.Bound = p.Bound()
 	}
 	data := sync.OnceValue(func() uint64 { return learner.Fingerprint(b) })
 	leave := func() {
-		if l.Cut = p.CompleteCut(data, known, own()); l.Ext != nil {
+		var own map[string]float64
+		if rule.Own != nil {
+			own = rule.Own()
+		}
+		if l.Cut = p.CompleteCut(data, known, own); l.Ext != nil {
 			l.foldSlacks(o.Delta)
 		}
 	}
@@ -304,18 +323,10 @@ func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) boo
 	r.D, r.DPrime = math.Sqrt(d2), math.Sqrt(float64(l.Ext.ridge.delta2*ext))/length
 }
 
-// Weights returns a copy of the weights, one a feature seen so far.
-func (l *ScaledLinear[T]) Weights() []float64 { return primal.Scaled(l.W, l.Scale) }
-
-// Bytes returns the memory of the weights.
-func (l *ScaledLinear[T]) Bytes() int64 { return primal.BytesOf(l.W) + int64(unsafe.Sizeof(*l)) }
-
-// State returns the tensor w with the scalars scale, norm2 and grown, and the number of updates.
-func (l *ScaledLinear[T]) State() learner.State { return learner.StateOf(l.Fields) }
-
-// Fields walks what State says, and where a Fit was cut.
+// Fields walks the tensor w with the scalars scale, norm2 and grown, the number of updates, and
+// where a Fit was cut.
 func (l *ScaledLinear[T]) Fields(c *learner.Codec) {
-	l.WeightFields(c)
+	l.Linear.Fields(c)
 	scale, norm2 := c.Scalar("scale", &l.Scale), c.Scalar("norm2", &l.Norm2)
 	c.Want(scale > 0, "scalar %q is %v, want a number > 0", "scale", scale)
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
@@ -323,10 +334,9 @@ func (l *ScaledLinear[T]) Fields(c *learner.Codec) {
 	c.Part(learner.CutPrefix, &l.Cut, CheckPassCut)
 }
 
-// FieldsWithSum is Fields of a learner that keeps the sum of its dual coefficients for a bound of
-// the margin. It is no part of the state, but of a cut; where it is not known it becomes NaN.
-func (l *ScaledLinear[T]) FieldsWithSum(c *learner.Codec, sum *float64) {
-	l.Fields(c)
+// SumField walks the sum of a learner's dual coefficients, after Fields. It is no part of the state,
+// but of a cut; where it is not known it becomes NaN.
+func (l *ScaledLinear[T]) SumField(c *learner.Codec, sum *float64) {
 	c.Then(func() {
 		*sum = math.NaN() // of a bound that the next Fit can do without
 		if l.UpdateCount == 0 {

@@ -41,23 +41,6 @@ func CheckLengths[T learner.Float](name string, b *engine.Block[T]) error {
 	return nil
 }
 
-// BeginBounded is [Linear.Begin] for a rule that divides by |x|^2, and takes weights or doesn't.
-func (l *Linear[T]) BeginBounded(name string, b *engine.Block[T], rounds []learner.Round,
-	weights bool) error {
-	if err := l.CheckMade(name); err != nil {
-		return err
-	}
-	check := CheckBlock[T]
-	if weights {
-		check = CheckWeighted[T]
-	}
-	if err := check(name, b, len(rounds)); err != nil {
-		return err
-	}
-	l.learns(b)
-	return nil
-}
-
 // Growth returns the factor by which the relative error of a squared length has grown since it was
 // last measured, 0 for at most 1. before is the factor before an update to c w + a x, and kept is
 // c^2 |w|^2 over the new squared length: an update takes the old error along in that proportion. It

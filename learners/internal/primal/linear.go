@@ -1,7 +1,6 @@
 package primal
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -10,46 +9,37 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Linear is what the single linear learners share: a primal weight vector over the features seen so
-// far, which starts at 0 and grows with the blocks.
+// Linear is what learners of one weight vector share: weights over the features seen so far, which
+// start at 0 and grow with the blocks, and a factor on them. It has all methods of a learner but
+// Learn.
 type Linear[T learner.Float] struct {
-	// set by NewLinear: the zero value of a learner has no settings, and would learn nothing in
-	// silence
-	made        bool
-	W           []T   // one a feature seen, in the precision of the examples
-	UpdateCount int64 // how often the rule has fired
+	Name        string  // of the learner, for errors
+	W           []T     // one a feature seen, in the precision of the examples
+	Scale       float64 // the weights are Scale W
+	UpdateCount int64   // how often the rule has fired
 	// where a Fit was cut; nil if none was, or something was learned since
 	Cut *learner.State
+	// Walk walks all of the learner's State.
+	Walk func(*learner.Codec)
 }
 
-// NewLinear returns weights without features, for a learner that New makes.
-func NewLinear[T learner.Float]() Linear[T] { return Linear[T]{made: true} }
+// NewLinear returns weights without features, with that factor.
+func NewLinear[T learner.Float](name string, scale float64) Linear[T] {
+	return Linear[T]{Name: name, Scale: scale}
+}
 
-// CheckMade wants a learner of that name that New has made.
-func (l *Linear[T]) CheckMade(name string) error {
-	if !l.made {
-		return fmt.Errorf("%s: a zero value without settings: make learners with New: %w", name,
-			learner.ErrConfig)
+// Begin checks all that can be wrong with a call of Learn, then makes room for the features of b.
+// weights says whether the rule takes weights.
+func (l *Linear[T]) Begin(b *engine.Block[T], rounds []learner.Round, weights bool) error {
+	check := CheckBlock[T]
+	if weights {
+		check = CheckWeighted[T]
 	}
-	return nil
-}
-
-// Begin checks all that can be wrong with a call of Learn, then makes room for the features of b,
-// which may have weights.
-func (l *Linear[T]) Begin(name string, b *engine.Block[T], rounds []learner.Round) error {
-	if err := l.CheckMade(name); err != nil {
+	if err := check(l.Name, b, len(rounds)); err != nil {
 		return err
 	}
-	if err := CheckWeighted(name, b, len(rounds)); err != nil {
-		return err
-	}
-	l.learns(b)
-	return nil
-}
-
-// learns makes room for the features of b, of which something is going to be learned.
-func (l *Linear[T]) learns(b *engine.Block[T]) {
 	l.W, l.Cut = Grown(l.W, b.Dim), nil
+	return nil
 }
 
 // Dot returns w.x of example i of a checked block. Features that w does not reach have weight 0;
@@ -67,25 +57,28 @@ func (l *Linear[T]) Add(b *engine.Block[T], i int, a T) {
 	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.W, a, idx, val)
 }
 
-// Scores sets dst to the scores of b, for a learner called name whose weights have that factor.
-func (l *Linear[T]) Scores(name string, scale float64, b *engine.Block[T], dst []float64) error {
-	if err := l.CheckMade(name); err != nil {
-		return err
-	}
-	p := l.Hypothesis(name, scale)
+// hypothesis is f(x) = scale w.x over the learner's own weights: it changes with them until it is
+// copied.
+func (l *Linear[T]) hypothesis() weights[T] {
+	return weights[T]{name: l.Name, w: l.W, scale: l.Scale}
+}
+
+// Score is Learner.Score.
+func (l *Linear[T]) Score(b *engine.Block[T], dst []float64) error {
+	p := l.hypothesis()
 	return p.Score(b, dst)
 }
 
-// Hypothesis is f(x) = scale w.x of a learner called name, over the learner's own weights: it
-// changes with them until it is copied.
-func (l *Linear[T]) Hypothesis(name string, scale float64) weights[T] {
-	return weights[T]{name: name, w: l.W, scale: scale}
-}
+// Snapshot is Learner.Snapshot.
+func (l *Linear[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().Copied() }
 
-// Weaken is [learner.Forgetter.Forget] of a learner of that name that has nothing but weights: they
-// are multiplied by keep, in the precision of the examples.
-func (l *Linear[T]) Weaken(name string, keep float64) error {
-	if err := learner.CheckKeep(name, keep); err != nil {
+// View is for [learner.ViewOf].
+func (l *Linear[T]) View() learner.Predictor[T] { return l.hypothesis().View() }
+
+// Weaken is [learner.Forgetter.Forget] of a learner that has nothing but weights: they are
+// multiplied by keep, in the precision of the examples.
+func (l *Linear[T]) Weaken(keep float64) error {
+	if err := learner.CheckKeep(l.Name, keep); err != nil {
 		return err
 	}
 	l.Cut = nil
@@ -96,7 +89,16 @@ func (l *Linear[T]) Weaken(name string, keep float64) error {
 }
 
 // Weights returns a copy of the weights, one a feature seen so far.
-func (l *Linear[T]) Weights() []float64 { return Scaled(l.W, 1) }
+func (l *Linear[T]) Weights() []float64 { return Scaled(l.W, l.Scale) }
+
+// AddWeights is for [learner.AddWeights].
+func (l *Linear[T]) AddWeights(sum []float64) []float64 {
+	sum = Grown(sum, len(l.W))
+	for j, v := range l.W {
+		sum[j] += float64(l.Scale * float64(v))
+	}
+	return sum
+}
 
 // Updates returns how often the rule has fired.
 func (l *Linear[T]) Updates() int64 { return l.UpdateCount }
@@ -104,14 +106,19 @@ func (l *Linear[T]) Updates() int64 { return l.UpdateCount }
 // Bytes returns the memory of the weights.
 func (l *Linear[T]) Bytes() int64 { return BytesOf(l.W) + int64(unsafe.Sizeof(*l)) }
 
-// State returns a copy of the weights and the number of updates.
-func (l *Linear[T]) State() learner.State { return learner.StateOf(l.Fields) }
+// State is Learner.State.
+func (l *Linear[T]) State() learner.State { return learner.StateOf(l.Walk) }
 
-// Fields walks what State says.
-func (l *Linear[T]) Fields(c *learner.Codec) { l.WeightFields(c) }
+// SetState is Learner.SetState.
+func (l *Linear[T]) SetState(s learner.State) error { return learner.SetState(l.Name, s, l.Walk) }
 
-// WeightFields is Fields, and returns the weights.
-func (l *Linear[T]) WeightFields(c *learner.Codec) []T {
+// CheckState is Learner.CheckState.
+func (l *Linear[T]) CheckState(s learner.State) error {
+	return learner.CheckState(l.Name, s, l.Walk)
+}
+
+// Fields walks the number of updates and the weights, and returns these.
+func (l *Linear[T]) Fields(c *learner.Codec) []T {
 	learner.Count(c, "updates", &l.UpdateCount)
 	w := learner.Vector(c, "w", &l.W)
 	c.PerFeature("w", len(w))
