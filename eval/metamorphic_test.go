@@ -64,6 +64,8 @@ var pinned = map[string]string{
 	"dense/vvm":         "6850ed332a05",
 	"sparse/arow":       "a73739c2daf2",
 	"dense/arow":        "b34b4b7a31b4",
+	"sparse/scw":        "de61f3b075a6",
+	"dense/scw":         "021f760187c5",
 
 	"sparse/romma rbf online": "282da6ee61fd",
 	"dense/romma rbf online":  "cfb174240869",

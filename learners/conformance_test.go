@@ -81,6 +81,7 @@ var variants = map[string]map[string]learner.Config{
 		"of pumma p=4":   obpmOf("pumma", &learners.PUMMAConfig{P: "4", Delta: 0.1}),
 		"of adf":         obpmOf("adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}),
 		"of pumma":       obpmOf("pumma", nil),
+		"of scw":         obpmOf("scw", nil),
 		"of budget": obpmOf("budget", &learners.BudgetConfig{Budget: 40,
 			UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
 			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}}),
@@ -95,6 +96,7 @@ var variants = map[string]map[string]learner.Config{
 		"of adf":      &learners.OVRConfig{Base: "adf"},
 		"of svm":      &learners.OVRConfig{Base: "svm"},
 		"of romma":    &learners.OVRConfig{Base: "romma"},
+		"of scw":      &learners.OVRConfig{Base: "scw"},
 		"of pumma, soft, two": &learners.OVRConfig{Classes: 2, Base: "pumma",
 			BaseConfig: &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 50}},
 		"of budget": &learners.OVRConfig{Base: "budget", BaseConfig: &learners.BudgetConfig{
@@ -122,6 +124,8 @@ var variants = map[string]map[string]learner.Config{
 	},
 	"rff": {
 		"pa": &learners.RFFConfig{D: 600, Sigma: 5, Base: "pa"},
+		"scw": &learners.RFFConfig{D: 600, Sigma: 5, Base: "scw",
+			BaseConfig: &learners.SCWConfig{Covariance: "diagonal", C: 1, Eta: 0.75}},
 		"budget": &learners.RFFConfig{D: 600, Sigma: 5, Base: "budget",
 			BaseConfig: &learners.BudgetConfig{Budget: 120,
 				UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
@@ -195,6 +199,10 @@ var variants = map[string]map[string]learner.Config{
 	"arow": {
 		"full": &learners.AROWConfig{Covariance: "full", R: 1},
 		"r":    &learners.AROWConfig{Covariance: "diagonal", R: 0.1},
+	},
+	"scw": {
+		"full": &learners.SCWConfig{Covariance: "full", C: 1, Eta: 0.75},
+		"C":    &learners.SCWConfig{Covariance: "diagonal", C: 10, Eta: 0.95},
 	},
 	"ep": {
 		"probit": &learners.EPConfig{PointsConfig: learners.PointsConfig{Noise: 0.05,

@@ -16,6 +16,7 @@
 //	                               mistakes
 //	arow          arow.go          AROW, adaptive regularization of weights, diagonal or full
 //	                               covariance
+//	scw           scw.go           SCW-I, soft confidence-weighted, diagonal or full covariance
 //	ovr           ovr.go           any number of classes, a learner of two for each
 //	ovo           ovo.go           any number of classes, a learner for each two of them, which vote
 //	mpa           mpa.go           passive-aggressive for any number of classes, by one loss of all

@@ -209,7 +209,7 @@ func ExampleADFConfig() {
 }
 
 // AROW keeps a variance a weight and takes large steps where that is large; R makes them smaller.
-func ExampleDiagonalAROW() {
+func ExampleAROWConfig() {
 	for _, r := range []float64{0.1, 10} {
 		c := must(learner.Lookup("arow")).Config().(*learners.AROWConfig) // the defaults
 		c.R = r
@@ -221,7 +221,7 @@ func ExampleDiagonalAROW() {
 }
 
 // With all covariances, which follow features that vary together.
-func ExampleFullAROW() {
+func ExampleAROWConfig_full() {
 	c := must(learner.Lookup("arow")).Config().(*learners.AROWConfig) // the defaults
 	c.Covariance, c.R = "full", 10
 	progress(newOf("arow", c), "waveform")

@@ -172,7 +172,8 @@ type passes struct {
 }
 
 func newScaledLinear[T learner.Float](r rule, whole passes) *scaled[T] {
-	l := &scaled[T]{ScaledLinear: margin.NewScaledLinear[T](r.name), rule: r.stepping(), whole: whole}
+	l := &scaled[T]{ScaledLinear: margin.NewScaledLinear[T](r.name), rule: r.stepping(),
+		whole: whole}
 	l.Walk = func(c *learner.Codec) {
 		l.Fields(c)
 		if whole.sums {

@@ -288,6 +288,19 @@ func (c *ROMMAConfig) Help(field string) string {
 }
 
 // Help is Config.Help.
+func (*SCWConfig) Help(field string) string {
+	switch field {
+	case "Covariance":
+		return "diagonal: d numbers for d features; or full: d^2 of them"
+	case "C":
+		return "largest step alpha, the price of a loss that remains; above 0"
+	case "Eta":
+		return "probability with which each example is to be predicted right; above 0.5 to below 1"
+	}
+	return ""
+}
+
+// Help is Config.Help.
 func (c *SOGPConfig) Help(field string) string {
 	switch field {
 	case "Basis":

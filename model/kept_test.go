@@ -148,6 +148,7 @@ func smallModels(t testing.TB) (list []smallModel) {
 				KernelConfig: rbf}},
 		},
 		"arow": {{"full", &learners.AROWConfig{Covariance: "full", R: 1}}},
+		"scw":  {{"full", &learners.SCWConfig{Covariance: "full", C: 1, Eta: 0.75}}},
 		"adf":  {{"diagonal", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}}},
 		"ovo":  {{"", &learners.OVOConfig{Base: "pa"}}},
 		"ovr":  {{"classes", &learners.OVRConfig{Base: "pa"}}}, // they have names: version 2

@@ -22,6 +22,7 @@ __all__ = [
     "PerceptronClassifier",
     "RFFClassifier",
     "ROMMAClassifier",
+    "SCWClassifier",
     "SOGPClassifier",
     "SVMClassifier",
     "TBPClassifier",
@@ -1491,6 +1492,63 @@ class ROMMAClassifier(UnweightedClassifier):
         self.normalize = normalize
         self.scaling = scaling
         self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class SCWClassifier(HalfspaceClassifier):
+    """SCW-I, soft confidence-weighted: each weight's step shrinks with its use, and is bounded.
+
+    Parameters
+    ----------
+    covariance : str, default "diagonal"
+        diagonal: d numbers for d features; or full: d^2 of them
+    C : float, default 0.1
+        largest step alpha, the price of a loss that remains; above 0
+    eta : float, default 0.9
+        probability with which each example is to be predicted right; above
+        0.5 to below 1
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "scw"
+    _stream = True
+    _proba = False
+    _settings = {
+        "covariance": ("covariance", "str", ""),
+        "C": ("C", "float", ""),
+        "eta": ("eta", "float", ""),
+    }
+
+    def __init__(
+        self,
+        covariance="diagonal",
+        C=0.1,
+        eta=0.9,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        class_weight=None,
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.covariance = covariance
+        self.C = C
+        self.eta = eta
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.class_weight = class_weight
         self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state

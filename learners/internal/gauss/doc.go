@@ -3,7 +3,8 @@
 //	posterior.go   [Posterior], what adf, ep, wep and vvm share: a Gaussian, a few points beside it,
 //	               and the guards that keep the covariance definite
 //	covariance.go  its covariance matrix, the last change of which waits for the next product
-//	diagonal.go    a diagonal covariance: adf and arow
+//	online.go      [Rule] and [Online], the learners that differ in their step alone: arow and scw
+//	diagonal.go    a diagonal covariance: adf, arow and scw
 //	guards.go      which changes of it rounding errors allow
 //	points.go      points that come, are absorbed by the Gaussian, or are dropped; merge.go two
 //	               that become one

@@ -164,6 +164,23 @@ func NormalCDF(z float64) float64 {
 	return tail
 }
 
+// NormalQuantile returns the z with [NormalCDF] p, for p from 0.5 to below 1: by bisection, which
+// has the same bits on every CPU.
+func NormalQuantile(p float64) float64 {
+	lo, hi := 0.0, 40.0
+	for {
+		z := lo + (hi-lo)/2
+		if z == lo || z == hi {
+			return z
+		}
+		if NormalCDF(z) < p {
+			lo = z
+		} else {
+			hi = z
+		}
+	}
+}
+
 // logNormalCDF returns log Phi(z).
 func logNormalCDF(z float64) float64 {
 	s := NewStepFactor(z, 0)

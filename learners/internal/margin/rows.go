@@ -184,7 +184,8 @@ func (c *RowSolver[T]) margin(k int) float64 {
 }
 
 // update learns example k: it moves u to the point of least norm of the segment from u to the end
-// that k makes, as the update of learners.PUMMA, or (2) of learners.ROMMA, does on weights.
+// that k makes, as the update of learners.PUMMA, or (2) of learners.ROMMAConfig, does on
+// weights.
 func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 	y, side := c.Y[k], 0
 	if y > 0 {

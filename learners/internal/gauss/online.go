@@ -1,0 +1,373 @@
+package gauss
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// Rule is an online learner of a Gaussian N(mu, Sigma) over weights, whose update by an example is
+//
+//	(1) v = x' Sigma x,  alpha and r by Step
+//	(2) mu <- mu + alpha y Sigma x                                            (mu_1 = 0)
+//	(3) Sigma <- Sigma - Sigma x x' Sigma/(v + r)                             (Sigma_1 = I)
+//
+// With a diagonal covariance Sigma is, after (3), replaced by its diagonal: V_i -= (V_i x_i)^2/(v +
+// r).
+type Rule struct {
+	Name   string
+	Margin float64 // only examples whose margin is below it are learned
+	// Step returns alpha, 0 if there is no update, and r for an example of that margin y mu.x, v >
+	// 0 and weight.
+	Step func(margin, v, weight float64) (alpha, r float64)
+}
+
+// Online applies a [Rule]. It has all methods of a learner but Learn; Diagonal and Full add that.
+type Online[T learner.Float] struct {
+	rule    Rule
+	m       []float64 // mu
+	updates int64
+	passed  int64 // examples skipped, as v was no normal number or within rounding errors
+	walk    func(*learner.Codec)
+	bytes   func() int64
+}
+
+// NewOnline returns a learner of that rule with a diagonal or a full covariance.
+func NewOnline[T learner.Float](covariance string, r Rule) learner.Learner[T] {
+	if covariance == "diagonal" {
+		l := &diagonalOnline[T]{Online: Online[T]{rule: r}}
+		l.walk, l.bytes = l.fields, func() int64 { return primal.BytesOf(l.v) }
+		return l
+	}
+	l := &fullOnline[T]{Online: Online[T]{rule: r}}
+	l.walk, l.bytes = l.fields, func() int64 {
+		return primal.BytesOf(l.v) + primal.BytesOf(l.x) + primal.BytesOf(l.vx) + primal.BytesOf(l.u)
+	}
+	return l
+}
+
+// CheckCovariance wants a known covariance of a learner of that name.
+func CheckCovariance(name, covariance string) error {
+	if covariance != "full" && covariance != "diagonal" {
+		return fmt.Errorf("%s: covariance is %q, want diagonal or full: %w", name, covariance,
+			learner.ErrConfig)
+	}
+	return nil
+}
+
+// OnlineTraits are those of the learners that NewOnline makes.
+func OnlineTraits() learner.Traits {
+	t := learner.LinearTraits()
+	t.Weights, t.Forgets = true, true
+	return t
+}
+
+// OnlineMemory is Config.Memory: two float64 a feature, or one and the covariance matrix.
+func OnlineMemory(covariance string, x learner.Extent) learner.Footprint {
+	var f learner.Footprint
+	if covariance == "diagonal" {
+		f.Copied(x, 8, learner.Times(x.Features, 16))
+		f.Tables(x, "means and variances", 16)
+		f.Add("work space", 1, primal.FixedBytes)
+		return f
+	}
+	if x.Features > MaxPosteriorDim {
+		x.Features = 0
+	}
+	d := x.Features
+	matrix := learner.Times(8, d, int64(vecmath.SymStride[float64](int(d))))
+	f.Each = matrix
+	f.Add("covariance matrix", learner.Times(d, d), matrix+64)
+	if x.Growing {
+		f.Moving = matrix
+	}
+	f.Copied(x, 8, learner.Times(8, d, d/2+2))
+	f.Tables(x, "means and an example", 8*4)
+	f.Add("work space", 1, primal.FixedBytes)
+	return f
+}
+
+// step returns (1) for an example with that score, label and v: alpha y, r, and beta = 1/(v + r),
+// which is 0 if there is no update.
+func (l *Online[T]) step(f, y, v, weight float64) (alpha, r, beta float64) {
+	if !(v > 0) {
+		return 0, 0, 0
+	}
+	alpha, r = l.rule.Step(float64(y*f), v, weight)
+	if alpha == 0 {
+		return 0, 0, 0
+	}
+	if !(v > LeastVariance && v < MostVariance) || alpha-alpha != 0 {
+		l.passed++
+		return 0, 0, 0
+	}
+	return float64(alpha * y), r, 1 / (v + r)
+}
+
+// hypothesis is mu.x.
+func (l *Online[T]) hypothesis() primal.WideWeights[T] {
+	return primal.WideWeights[T]{Name: l.rule.Name, W: l.m, Divisor: 1}
+}
+
+// Score is Learner.Score: mu.x.
+func (l *Online[T]) Score(b *engine.Block[T], dst []float64) error {
+	p := l.hypothesis()
+	return p.Score(b, dst)
+}
+
+// Snapshot is Learner.Snapshot.
+func (l *Online[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().Copied() }
+
+// View is for [learner.ViewOf].
+func (l *Online[T]) View() learner.Predictor[T] { return l.hypothesis().View() }
+
+// Weights returns mu.
+func (l *Online[T]) Weights() []float64 { return slices.Clone(l.m) }
+
+// Updates is Learner.Updates.
+func (l *Online[T]) Updates() int64 { return l.updates }
+
+// Bytes is Learner.Bytes.
+func (l *Online[T]) Bytes() int64 {
+	return primal.BytesOf(l.m) + l.bytes() + int64(unsafe.Sizeof(fullOnline[T]{}))
+}
+
+// State is Learner.State.
+func (l *Online[T]) State() learner.State { return learner.StateOf(l.walk) }
+
+// SetState is Learner.SetState.
+func (l *Online[T]) SetState(s learner.State) error {
+	return learner.SetState(l.rule.Name, s, l.walk)
+}
+
+// CheckState is Learner.CheckState.
+func (l *Online[T]) CheckState(s learner.State) error {
+	return learner.CheckState(l.rule.Name, s, l.walk)
+}
+
+func (l *Online[T]) counters(c *learner.Codec) {
+	learner.Count(c, "updates", &l.updates)
+	learner.Count(c, "passed", &l.passed)
+}
+
+// diagonalOnline has a variance a weight.
+type diagonalOnline[T learner.Float] struct {
+	Online[T]
+	v []float64
+}
+
+// Learn is Learner.Learn.
+func (l *diagonalOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckWeighted(l.rule.Name, b, len(rounds)); err != nil {
+		return err
+	}
+	l.m = primal.Grown(l.m, b.Dim)
+	l.v = GrownVariances(l.v, b.Dim)
+	for i := range b.Len() {
+		f := primal.DotMixed(b, i, l.m)
+		rounds[i] = learner.Round{Score: f}
+		y, weight := float64(b.Y[i]), float64(b.Weight(i))
+		if !(float64(y*f) < l.rule.Margin) || weight == 0 {
+			continue
+		}
+		v := DiagonalVariance(b, i, l.v)
+		alpha, r, beta := l.step(f, y, v, weight)
+		if beta == 0 {
+			continue
+		}
+		idx, val := b.Example(i)
+		for n, x := range val {
+			if x == 0 {
+				continue
+			}
+			j := engine.FeatureOf(idx, n)
+			vx := float64(l.v[j] * float64(x))
+			l.m[j] = math.FMA(alpha, vx, l.m[j]) // (2)
+			// (3): 1 - beta V_i x_i^2 = (v - V_i x_i^2 + r) beta, which is above 0 in this form
+			l.v[j] *= float64(max(0, math.FMA(-vx, float64(x), v))+r) * beta
+		}
+		l.updates++
+		rounds[i].Updates = 1
+	}
+	return nil
+}
+
+// Forget is [learner.Forgetter.Forget]: no variance becomes larger than that of the prior.
+func (l *diagonalOnline[T]) Forget(keep float64) error {
+	if err := learner.CheckKeep(l.rule.Name, keep); err != nil {
+		return err
+	}
+	WidenVariances(l.v, keep)
+	return nil
+}
+
+// fields walks means and variances.
+func (l *diagonalOnline[T]) fields(c *learner.Codec) {
+	l.counters(c)
+	m := learner.Vector(c, "w", &l.m)
+	v := learner.Vector(c, "variance", &l.v)
+	c.Want(len(m) == len(v), "%d means and %d variances", len(m), len(v))
+	c.PerFeature("w", len(m))
+	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return !(x >= 0) }),
+		"a negative variance")
+}
+
+// fullOnline has covariances of all weights. The change (3) of Sigma waits for the next product
+// with Sigma, so that both are one pass over it.
+type fullOnline[T learner.Float] struct {
+	Online[T]
+	v      []float64 // Sigma without the change that waits, in the layout of vecmath.SymRankOneMul
+	stride int
+	beta   float64   // Sigma has beta u u' less than v; 0: nothing waits
+	u      []float64 // Sigma x of the last update
+	x, vx  []float64 // the current example, and Sigma x
+}
+
+// Learn is Learner.Learn.
+func (l *fullOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckWeighted(l.rule.Name, b, len(rounds)); err != nil {
+		return err
+	}
+	if err := l.grow(b.Dim); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		f := primal.DotMixed(b, i, l.m)
+		rounds[i] = learner.Round{Score: f}
+		y, weight := float64(b.Y[i]), float64(b.Weight(i))
+		if !(float64(y*f) < l.rule.Margin) || weight == 0 {
+			continue
+		}
+		primal.SetSigned(b, i, 1, l.x)
+		l.mulV()
+		v, least := vecmath.Dot(l.vx, l.x), l.floor(b, i)
+		if v <= least && least > 0 {
+			l.passed++
+			continue
+		}
+		alpha, _, beta := l.step(f, y, v, weight)
+		if beta == 0 {
+			continue
+		}
+		beta = min(beta, (1-least/v)/v)
+		vecmath.Axpy(l.m, alpha, l.vx)      // (2)
+		l.u, l.vx, l.beta = l.vx, l.u, beta // (3), with the next product
+		l.updates++
+		rounds[i].Updates = 1
+	}
+	return nil
+}
+
+// floor returns the variance of example i below which rounding errors in Sigma may decide. Each
+// change of Sigma leaves errors of 2^-52 sqrt(V_jj V_kk), which x' Sigma x sums up to 2^-52 times
+// the square of sum |x_j| sqrt(V_jj). 12 bits are left for errors of many changes.
+//
+// A change (3) leaves v (1 - beta v) of the example's variance, and at least that share of each
+// weight's. With beta at most (1 - floor/v)/v the one is still the floor or more and the other,
+// since floor >= 2^-40 v, beyond rounding: Sigma stays positive definite.
+func (l *fullOnline[T]) floor(b *engine.Block[T], i int) float64 {
+	sum := 0.0
+	idx, val := b.Example(i)
+	for n, x := range val {
+		j := engine.FeatureOf(idx, n)
+		sum = math.FMA(math.Abs(float64(x)), math.Sqrt(l.v[j*l.stride+j]), sum)
+	}
+	return 0x1p-40 * float64(sum*sum)
+}
+
+// grow brings the features to dim; new ones have the prior.
+func (l *fullOnline[T]) grow(dim int) error {
+	d := len(l.m)
+	if dim <= d {
+		return nil
+	}
+	if dim > MaxPosteriorDim {
+		return fmt.Errorf("%s: %d features, at most %d: use the diagonal covariance: %w",
+			l.rule.Name, dim, MaxPosteriorDim, learner.ErrDim)
+	}
+	l.flush()
+	l.v, l.stride = GrownCovariance(l.v, l.stride, d, dim)
+	for _, v := range []*[]float64{&l.m, &l.x, &l.vx, &l.u} {
+		*v = primal.Grown(*v, dim)
+	}
+	return nil
+}
+
+// mulV sets vx = Sigma x, with what the update before has left to do to Sigma in the same pass.
+func (l *fullOnline[T]) mulV() {
+	vecmath.SymRankOneMul(l.vx, l.v, l.stride, l.x, l.beta, l.u)
+	if l.beta != 0 { // so that no zero in Sigma changes its sign by a change of 0
+		l.beta = 0
+		clear(l.u)
+	}
+}
+
+// flush brings Sigma up to date. The bits are those that the next product would leave.
+func (l *fullOnline[T]) flush() {
+	if l.beta != 0 {
+		l.mulV()
+	}
+}
+
+// Forget is [learner.Forgetter.Forget], as that of the posteriors: see [Widened].
+func (l *fullOnline[T]) Forget(keep float64) error {
+	if err := learner.CheckKeep(l.rule.Name, keep); err != nil {
+		return err
+	}
+	return l.SetState(Widened(l.State(), keep, "covariance"))
+}
+
+// fields walks the means, and the covariances row by row up to the diagonal.
+func (l *fullOnline[T]) fields(c *learner.Codec) {
+	l.counters(c)
+	m := learner.View(c, "w", slices.Clone(l.m))
+	d := len(m)
+	c.Want(d <= MaxPosteriorDim, "%d features, at most %d", d, MaxPosteriorDim)
+	c.PerFeature("w", d)
+	var lower []float64
+	if c.Writing() {
+		lower = l.lower()
+	}
+	lower = learner.View(c, "covariance", lower)
+	c.Want(len(lower) == d*(d+1)/2, "%d covariances of %d features", len(lower), d)
+	if c.Reading() {
+		CheckCovariances(c, lower, d, 0) // 0: of features beyond 2^500
+	}
+	c.Then(func() {
+		*l = fullOnline[T]{Online: Online[T]{rule: l.rule, updates: l.updates, passed: l.passed,
+			walk: l.walk, bytes: l.bytes}}
+		if err := l.grow(d); err != nil {
+			panic(err) // d is in range
+		}
+		copy(l.m, m)
+		for i, k := 0, 0; i < d; i++ {
+			for j := range i + 1 {
+				l.v[i*l.stride+j], l.v[j*l.stride+i] = lower[k], lower[k]
+				k++
+			}
+		}
+	})
+}
+
+// lower returns the lower triangle of Sigma, with the change that is left to do.
+func (l *fullOnline[T]) lower() []float64 {
+	d := len(l.m)
+	lower := make([]float64, 0, d*(d+1)/2)
+	for i := range d {
+		// as SymRankOneMul does it: the bits of flush
+		change := -float64(l.beta * l.u[i])
+		for j, v := range l.v[i*l.stride:][:i+1] {
+			if l.beta != 0 {
+				v = math.FMA(change, l.u[j], v)
+			}
+			lower = append(lower, v)
+		}
+	}
+	return lower
+}
