@@ -321,8 +321,7 @@ type Info struct {
 	// out; "" if all are numbers.
 	Kinds string
 
-	// WeightCol is the column of csv that had the weights, as Options named it, here or where the
-	// file was made.
+	// WeightCol is the column of csv that had the weights, as Options named it.
 	WeightCol string
 
 	Names  []string // of the features so far, without a bias; nil: they have none, or are hashed

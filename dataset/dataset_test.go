@@ -296,7 +296,7 @@ func TestBroken(t *testing.T) {
 		{"zip", []string{"PK\x03\x04abc"}, Options{}, "FILE:byte 0: this is a zip archive: " +
 			"unpack it first", ErrFormat, 0},
 		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text " +
-			"(svmlight, csv, ndjson, vw or fasta) or an npy, npz, idx or hsb file, found the byte 0x00", ErrFormat, 0},
+			"(svmlight, csv, ndjson, vw or fasta) or an npy, npz or idx file, found the byte 0x00", ErrFormat, 0},
 		{"binary as svmlight", []string{"\x00\x01\n\xff"}, Options{Format: "svmlight"},
 			`FILE:1:1: expected a label (a number), found "" in "\x00\x01"`, ErrBadRow, 0},
 		{"bad label", []string{"+1 1:1\n\n  yes 1:1\n"}, Options{},

@@ -244,39 +244,39 @@ func ExamplePreparer() {
 	// [0 1 3] [0.333 0.667 0.667]
 }
 
-// A file is converted to the binary form, which is read in its place.
+// A file is converted to NumPy's arrays, which are read in its place.
 func ExampleConvert() {
 	dir, err := os.MkdirTemp("", "convert")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	text, binary := filepath.Join(dir, "data.csv"), filepath.Join(dir, "data.hsb")
+	text, arrays := filepath.Join(dir, "data.csv"), filepath.Join(dir, "data.npz")
 	if err := os.WriteFile(text, []byte("size,job,y\n1,clerk,a\n2,smith,b\n"), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	f, err := os.Create(binary)
+	f, err := os.Create(arrays)
 	if err != nil {
 		log.Fatal(err)
 	}
 	done, err := dataset.Convert(context.Background(), []string{text}, dataset.Options{},
-		dataset.Conversion{To: "hsb", Out: f, Folder: dir})
+		dataset.Conversion{To: "npz", Out: f})
 	if err != nil {
 		log.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(done.Rows, "rows of", done.Format)
+	fmt.Println(done.Rows, "rows of", done.Format, done.Lost)
 
-	d, err := dataset.Load[float32](context.Background(), []string{binary}, dataset.Options{})
+	d, err := dataset.Load[float32](context.Background(), []string{arrays}, dataset.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(d.Info.Format, "of", d.Info.Kind, d.Info.Header, d.Info.Names, d.Info.Labels)
+	fmt.Println(d.Info.Format, "of", d.Info.Kind, d.Info.Dim, "features,", d.Info.Labels)
 	// Output:
-	// 2 rows of csv
-	// hsb of csv [size job y] [job=clerk job=smith] {a b}
+	// 2 rows of csv [the names of features: they are columns]
+	// npz of svmlight 3 features, {a b}
 }
 
 // What a format has no place for is an error, or, where the examples serve without it, is said.

@@ -245,8 +245,7 @@ func (s *Stream[T]) arranged(f *format.Format) error {
 			"to read a part of them, give HashBits, or FixedNames and the Info.Names of all of "+
 			"them: %w", s.files[0], ErrOption)
 	}
-	to.WeightCol = l.WeightCol
-	if to.WeightCol == "" && format.Lookup(to.Kind).HasColumns() {
+	if format.Lookup(to.Kind).HasColumns() {
 		to.WeightCol = c.WeightCol
 	}
 	if l.Dim > 0 {

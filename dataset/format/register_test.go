@@ -162,7 +162,7 @@ func TestRegister(t *testing.T) {
 		t.Error(err)
 	}
 	if err := read("1 1:1\n", dataset.Options{Format: "bags"}); err == nil ||
-		!strings.Contains(err.Error(), "auto, svmlight, csv, ndjson, vw, npy, npz, idx, fasta, hsb or bag") {
+		!strings.Contains(err.Error(), "auto, svmlight, csv, ndjson, vw, npy, npz, idx, fasta or bag") {
 		t.Error(err)
 	}
 	defer func() {

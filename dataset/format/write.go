@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,19 @@ import (
 
 // ErrNoPlace: a format that is written has no place for something that the examples have.
 var ErrNoPlace = errors.New("the format has no place for it")
+
+// About describes the features of examples for a [Writer]; the fields are those of [Layout].
+type About struct {
+	Kind      string
+	IndexBase int
+	LabelCol  int
+	Header    []string
+	Kinds     string
+	Lead      int
+	Words     bool
+	// TextLabel reports whether a label is a text where it comes from, as ndjson keeps it; nil: no.
+	TextLabel func(label string) bool
+}
 
 // Writer writes examples as a file of some format, which reads back as the same examples. What a
 // format has no place for is an ErrNoPlace, or, where the examples serve without it, in Lost.
@@ -63,7 +75,6 @@ func writers[T engine.Float]() []writerOf[T] {
 		{VW, false, newVWWriter[T]},
 		{NPY, true, newNPYWriter[T]},
 		{NPZ, true, newNPZWriter[T]},
-		{HSB, false, newHSBWriter[T]},
 	}
 }
 
@@ -133,18 +144,18 @@ func (w *Writer[T]) Write(b *engine.Block[T], classes, names []string) error {
 
 // holds refuses labels that the format would not give back as the same classes.
 func (e *written) holds(classes []string) error {
-	if e.to == HSB.Name || e.to == NDJSON.Name {
-		return nil // they have texts
+	if e.to == NDJSON.Name {
+		return nil // it has texts
 	}
 	for ; e.held < len(classes); e.held++ {
 		l := MakeLabel(classes[e.held])
 		if i := e.index.Find(l); i >= 0 && e.to != NPY.Name && e.to != NPZ.Name {
 			return e.noPlace(fmt.Sprintf("the labels %q and %q, which are not the same",
-				e.index.List[i].Text, l.Text), "ndjson or hsb")
+				e.index.List[i].Text, l.Text), "ndjson")
 		}
 		if l.Text != "" && IsMissingLabel(l.Text) {
 			return e.noPlace(fmt.Sprintf("the label %q, which stands for none", l.Text),
-				"ndjson or hsb")
+				"ndjson")
 		}
 		e.index.Add(l)
 	}
@@ -269,13 +280,13 @@ func newSVMLightWriter[T engine.Float](e *written) (rowWriter[T], error) {
 func (w *svmlightWriter[T]) write(b *engine.Block[T], e *written) error {
 	for i := range b.Len() {
 		if weight(b, i) != 1 {
-			return e.noPlace("weights", "vw, csv, npz or hsb")
+			return e.noPlace("weights", "vw, csv or npz")
 		}
 		label := text(b, e, i)
 		kind := int8(-1)
 		if !MakeLabel(label).Numeric {
 			if kind = 1; !plainWord([]byte(label)) || strings.ContainsAny(label, " \t") {
-				return e.noPlace(fmt.Sprintf("the label %q", label), "csv, ndjson or hsb")
+				return e.noPlace(fmt.Sprintf("the label %q", label), "csv or ndjson")
 			}
 		}
 		if w.words == 0 {
@@ -283,7 +294,7 @@ func (w *svmlightWriter[T]) write(b *engine.Block[T], e *written) error {
 		}
 		if kind != w.words {
 			return e.noPlace(fmt.Sprintf("labels that are numbers and words, such as %q", label),
-				"csv, ndjson or hsb")
+				"csv or ndjson")
 		}
 		w.line = append(w.line[:0], label...)
 		eachValue(b, i, func(j int, v T) error {
@@ -324,7 +335,7 @@ func (w *vwWriter[T]) write(b *engine.Block[T], e *written) error {
 	for i := range b.Len() {
 		label := text(b, e, i)
 		if !vwLabel(label) {
-			return e.noPlace(fmt.Sprintf("the label %q", label), "csv, ndjson or hsb")
+			return e.noPlace(fmt.Sprintf("the label %q", label), "csv or ndjson")
 		}
 		w.line = append(w.line[:0], label...)
 		if v := weight(b, i); v != 1 {
@@ -342,7 +353,7 @@ func (w *vwWriter[T]) write(b *engine.Block[T], e *written) error {
 				if name == "" || own == "" && allDigits([]byte(name)) ||
 					strings.ContainsAny(own+name, " \t|:\r\n") {
 					return e.noPlace(fmt.Sprintf("the name %q", e.name(w.columns, j)),
-						"ndjson or hsb")
+						"ndjson")
 				}
 			}
 			if own != space {
@@ -383,7 +394,7 @@ type ndjsonWriter[T engine.Float] struct {
 func newNDJSONWriter[T engine.Float](e *written) (rowWriter[T], error) {
 	w := &ndjsonWriter[T]{columns: e.about.columns()}
 	if slices.ContainsFunc(w.columns, isLabelName) {
-		return nil, e.noPlace("a feature called label, class, target or y", "csv or hsb")
+		return nil, e.noPlace("a feature called label, class, target or y", "csv")
 	}
 	return w, nil
 }
@@ -397,12 +408,12 @@ func isLabelName(name string) bool {
 func (w *ndjsonWriter[T]) write(b *engine.Block[T], e *written) error {
 	for _, name := range e.names {
 		if isLabelName(name) {
-			return e.noPlace("a feature called label, class, target or y", "vw or hsb")
+			return e.noPlace("a feature called label, class, target or y", "vw")
 		}
 	}
 	for i := range b.Len() {
 		if weight(b, i) != 1 {
-			return e.noPlace("weights", "vw, csv, npz or hsb")
+			return e.noPlace("weights", "vw, csv or npz")
 		}
 		w.line = e.jsonLabel(append(w.line[:0], `{"label":`...), text(b, e, i))
 		if !e.named() {
@@ -482,7 +493,7 @@ const mostColumns = 1 << 16
 func (csvWriter[T]) write(b *engine.Block[T], e *written) error {
 	if b.Dim > mostColumns {
 		return e.noPlace(fmt.Sprintf("%d features (%d columns at most)", b.Dim, mostColumns),
-			"svmlight, ndjson, vw, npz or hsb")
+			"svmlight, ndjson, vw or npz")
 	}
 	var line []byte
 	columns := e.about.columns()
@@ -516,7 +527,7 @@ func (csvWriter[T]) write(b *engine.Block[T], e *written) error {
 		}
 		label := text(b, e, i)
 		if strings.ContainsAny(label, "\r\n") || label == "" || label == "?" {
-			return e.noPlace(fmt.Sprintf("the label %q", label), "ndjson or hsb")
+			return e.noPlace(fmt.Sprintf("the label %q", label), "ndjson")
 		}
 		if _, err := e.out.Write(append(quotedField(line, label), '\n')); err != nil {
 			return err
@@ -533,23 +544,4 @@ func quotedField(b []byte, text string) []byte {
 		return append(b, text...)
 	}
 	return append(append(append(b, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
-}
-
-// exactly returns the smallest kind of values in a binary file that holds all of them.
-func exactly[T engine.Float](val []T, least int) int {
-	kind := least
-	for _, v := range val {
-		switch x := float64(v); {
-		case kind == hsbOnes && x == 1 || kind <= hsbBytes && x >= 0 && x <= 255 &&
-			x == math.Trunc(x) && !math.Signbit(x):
-			if x != 1 {
-				kind = hsbBytes
-			}
-		case float64(float32(x)) == x:
-			kind = max(kind, hsbSingle)
-		default:
-			return hsbDouble
-		}
-	}
-	return kind
 }
