@@ -2,7 +2,6 @@ package dataset_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,49 +14,6 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 )
-
-// Split cuts a file for many workers: each reads its range, and together, in order, they have read
-// the file.
-func ExampleSplit() {
-	dir, err := os.MkdirTemp("", "split")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "data.svm")
-	text := strings.Repeat("+1 1:1 3:0.5\n-1 2:2\n", 1000)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		log.Fatal(err)
-	}
-
-	ranges, err := dataset.Split(file, 3, dataset.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, r := range ranges { // on as many machines
-		s, err := dataset.OpenRange[float32](context.Background(), r, dataset.Options{})
-		if err != nil {
-			log.Fatal(err)
-		}
-		rows := 0
-		for {
-			b, err := s.Next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				log.Fatal(err)
-			}
-			rows += b.Len()
-		}
-		s.Close()
-		fmt.Printf("bytes %5d to %5d: %d examples\n", r.From, r.To, rows)
-	}
-	// Output:
-	// bytes     0 to  6673: 667 examples
-	// bytes  6673 to 13333: 666 examples
-	// bytes 13333 to 20000: 667 examples
-}
 
 // table is a source of one batch: columns as a table in memory has them.
 type table struct{ columns [][]float32 }
@@ -190,14 +146,6 @@ func ExampleGenerator() {
 	// +1 [0.99 0.15]
 	// -1 [-0.94 0.35]
 	// +1 [0.22 0.98]
-}
-
-// A range can be handed to another machine as JSON.
-func ExampleRange() {
-	text, err := json.Marshal(dataset.Range{File: "data.svm", From: 6673, To: 13333})
-	fmt.Println(string(text), err)
-	// Output:
-	// {"file":"data.svm","from":6673,"to":13333} <nil>
 }
 
 // Examples in memory are written as text with labels of one's own.
