@@ -54,7 +54,7 @@ func Convert(ctx context.Context, files []string, o Options, c Conversion) (*Con
 	}
 	defer s.Close()
 	l, in := s.layout, s.info
-	w, err := format.NewWriter[float64](c.Out, c.Labels, c.To, format.About{Kind: in.Kind,
+	w, err := format.NewWriter(c.Out, c.Labels, c.To, format.About{Kind: in.Kind,
 		IndexBase: in.IndexBase, LabelCol: in.LabelCol, Header: in.Header, Kinds: in.Kinds,
 		Lead: l.Lead, Words: l.Words, TextLabel: s.lab.isText})
 	if err != nil {
@@ -97,7 +97,7 @@ func convertible(ctx context.Context, files []string, o Options, whole bool) (*S
 }
 
 // writeAll writes all blocks of a stream.
-func writeAll(s *Stream[float64], w *format.Writer[float64]) (Info, error) {
+func writeAll(s *Stream[float64], w *format.Writer) (Info, error) {
 	for {
 		b, err := s.Next()
 		if errors.Is(err, io.EOF) {

@@ -388,7 +388,7 @@ func ExampleWriter() {
 	b := &engine.Block[float64]{Y: []float64{-1, 1}, Dim: 3, Ptr: []int{0, 2, 3},
 		Idx: []int32{0, 2, 1}, Val: []float64{1, 0.5, 2}, W: []float64{1, 3}}
 	for _, to := range []string{"vw", "svmlight"} {
-		w, err := format.NewWriter[float64](os.Stdout, nil, to, format.About{IndexBase: 1})
+		w, err := format.NewWriter(os.Stdout, nil, to, format.About{IndexBase: 1})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -408,7 +408,7 @@ func ExampleWriter() {
 
 func ExampleAbout() {
 	b := &engine.Block[float64]{Y: []float64{-1, 1}, Dim: 2, Stride: 2, X: []float64{3, 1, 4, 0}}
-	w, err := format.NewWriter[float64](os.Stdout, nil, "csv", format.About{Kind: "csv",
+	w, err := format.NewWriter(os.Stdout, nil, "csv", format.About{Kind: "csv",
 		Header: []string{"age", "member", "y"}, LabelCol: 3})
 	if err != nil {
 		log.Fatal(err)

@@ -27,13 +27,13 @@ func npyBytes(descr string, shape []int, data []byte) []byte {
 }
 
 // npyValues are values as an array has them, in the fewest bytes that hold them.
-func npyValues[T engine.Float](val []T) (descr string, data []byte) {
+func npyValues(val []float64) (descr string, data []byte) {
 	descr = "|u1"
 	for _, v := range val {
-		switch x := float64(v); {
-		case float64(float32(x)) != x:
+		switch {
+		case float64(float32(v)) != v:
 			return "<f8", float64Bytes(val)
-		case !(x >= 0 && x <= 255 && x == math.Trunc(x)) || math.Signbit(x):
+		case !(v >= 0 && v <= 255 && v == math.Trunc(v)) || math.Signbit(v):
 			descr = "<f4"
 		}
 	}
@@ -48,15 +48,15 @@ func npyValues[T engine.Float](val []T) (descr string, data []byte) {
 }
 
 // float64Bytes are values as an array of float64.
-func float64Bytes[T engine.Float](val []T) (data []byte) {
+func float64Bytes(val []float64) (data []byte) {
 	for _, v := range val {
-		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(float64(v)))
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
 	}
 	return data
 }
 
 // npyLabelBytes is the array of labels: numbers where all are, else texts.
-func npyLabelBytes[T engine.Float](b *engine.Block[T], e *written) ([]byte, error) {
+func npyLabelBytes(b *engine.Block[float64], e *written) ([]byte, error) {
 	integers, whole := WholeLabels(e.texts)
 	numbers, most := true, 1
 	fractions, met := make([]float64, len(e.texts)), map[float64]bool{}
@@ -110,21 +110,24 @@ func npyLabelBytes[T engine.Float](b *engine.Block[T], e *written) ([]byte, erro
 // mostDense is how many values of sparse examples are written as a dense array.
 const mostDense = 1 << 28
 
-// npyWriter writes two arrays.
-type npyWriter[T engine.Float] struct{}
-
-func newNPYWriter[T engine.Float](e *written) (rowWriter[T], error) {
-	if e.named() {
-		e.lose("the names of features: they are columns")
-	}
+// beginNPY writes two arrays.
+func beginNPY(e *written) (func(*engine.Block[float64], *written) error, error) {
 	if e.labels == nil {
 		return nil, fmt.Errorf("npy: no place for the labels, which are a second array: %w",
 			ErrOption)
 	}
-	return npyWriter[T]{}, nil
+	e.loseNames()
+	return writeNPY, nil
 }
 
-func (npyWriter[T]) write(b *engine.Block[T], e *written) error {
+// loseNames notes that arrays have no names of columns.
+func (e *written) loseNames() {
+	if e.named() {
+		e.lose("the names of features: they are columns")
+	}
+}
+
+func writeNPY(b *engine.Block[float64], e *written) error {
 	if len(b.W) > 0 {
 		return e.noPlace("weights", "npz, vw or csv")
 	}
@@ -143,34 +146,28 @@ func (npyWriter[T]) write(b *engine.Block[T], e *written) error {
 	return err
 }
 
-func (npyWriter[T]) end(*written) error { return nil }
-
 // denseBytes is the array of examples.
-func denseBytes[T engine.Float](b *engine.Block[T], e *written) ([]byte, error) {
+func denseBytes(b *engine.Block[float64], e *written) ([]byte, error) {
 	n := b.Len() * b.Dim
 	if !b.Dense() && n > mostDense {
 		return nil, e.noPlace(fmt.Sprintf("%d values of sparse examples", n), "npz")
 	}
-	all := make([]T, n)
+	all := make([]float64, n)
 	for i := range b.Len() {
 		row := all[i*b.Dim : (i+1)*b.Dim]
-		eachValue(b, i, func(j int, v T) error { row[j] = v; return nil })
+		eachValue(b, i, func(j int, v float64) error { row[j] = v; return nil })
 	}
 	descr, data := npyValues(all)
 	return npyBytes(descr, []int{b.Len(), b.Dim}, data), nil
 }
 
-// npzWriter writes a zip of arrays: X and y, or the parts of a matrix and y, and weights.
-type npzWriter[T engine.Float] struct{}
-
-func newNPZWriter[T engine.Float](e *written) (rowWriter[T], error) {
-	if e.named() {
-		e.lose("the names of features: they are columns")
-	}
-	return npzWriter[T]{}, nil
+// beginNPZ writes a zip of arrays: X and y, or the parts of a matrix and y, and weights.
+func beginNPZ(e *written) (func(*engine.Block[float64], *written) error, error) {
+	e.loseNames()
+	return writeNPZ, nil
 }
 
-func (npzWriter[T]) write(b *engine.Block[T], e *written) error {
+func writeNPZ(b *engine.Block[float64], e *written) error {
 	z := &zipWriter{w: e.out}
 	labels, err := npyLabelBytes(b, e)
 	if err != nil {
@@ -184,7 +181,7 @@ func (npzWriter[T]) write(b *engine.Block[T], e *written) error {
 		z.add("X.npy", data)
 	} else {
 		var ptr, idx []byte
-		var val []T
+		var val []float64
 		ptr = binary.LittleEndian.AppendUint64(ptr, 0)
 		for i := range b.Len() {
 			js, vs := b.Sparse(i)
@@ -210,8 +207,6 @@ func (npzWriter[T]) write(b *engine.Block[T], e *written) error {
 	}
 	return z.end()
 }
-
-func (npzWriter[T]) end(*written) error { return nil }
 
 // zipWriter writes a zip of stored files.
 type zipWriter struct {
