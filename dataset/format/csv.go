@@ -323,8 +323,6 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 	if delim == '\t' {
 		tab = ' '
 	}
-	r.Dim = lay.numbers + p.Bias
-	r.Stride = Stride(r.Dim)
 	header := lay.row >= c.Offset && lay.row < c.Offset+int64(c.N)
 	var quoted, id []byte
 	var alone csvAnswer[T]
@@ -347,13 +345,7 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 			continue
 		}
 		lo := len(r.X)
-		r.X = extended(r.X, r.Stride)
-		row := r.X[lo:]
-		clear(row[r.Dim:])
-		row = row[:r.Dim]
-		if p.Bias != 0 {
-			row[0] = T(p.One)
-		}
+		row := r.room(p, lay.numbers)
 		features := row[p.Bias:]
 		if p.IDs {
 			id = id[:0]
