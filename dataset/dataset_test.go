@@ -427,7 +427,7 @@ func TestBroken(t *testing.T) {
 		{"csv open quote", []string{"1,2,3\n4,\"5,6\n7,8,9\n"}, Options{},
 			`FILE:2:3: quote is not closed in "4,\"5,6"`, ErrBadRow, 1},
 		{"csv after quote", []string{"1,2,3\n4,\"5\"6,6\n7,8,9\n"}, Options{},
-			`FILE:2:3: expected a number, found "56" in "4,\"5\"6,6"`, ErrBadRow, 1},
+			`FILE:2:6: expected ',' or the line's end after a column in "4,\"5\"6,6"`, ErrBadRow, 1},
 		{"csv one column", []string{"1\n2\n"}, Options{Format: "csv"},
 			`FILE:1:1: expected columns set apart by , ; tab or blanks in "1"`, ErrFormat, 0},
 		{"csv no such name", []string{"a,b\n1,2\n"}, Options{LabelCol: "c"},
