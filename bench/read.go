@@ -92,14 +92,14 @@ func readingForms(ctx context.Context, dir string, c readingCase) (pairs []pair,
 		return nil, err
 	}
 	want, err := readFiles(ctx, text)
-	for _, to := range []string{"vw", "ndjson", "csv", "npy", "hsb"} {
+	for _, to := range []string{"vw", "ndjson", "csv", "npy"} {
 		if err != nil {
 			return nil, err
 		}
 		files := []string{filepath.Join(dir, to)}
 		var rows, labels bytes.Buffer
 		_, err = dataset.Convert(ctx, []string{text}, dataset.Options{},
-			dataset.Conversion{To: to, Out: &rows, Labels: &labels, Folder: dir})
+			dataset.Conversion{To: to, Out: &rows, Labels: &labels})
 		if err == nil {
 			err = os.WriteFile(files[0], rows.Bytes(), 0o600)
 		}

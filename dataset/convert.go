@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
 )
@@ -19,9 +18,6 @@ type Conversion struct {
 	To string
 	// Out is where the file goes, and Labels, of npy, where the array of labels does.
 	Out, Labels io.Writer
-	// Folder is where the file of hsb will lie: it names the files that it was made of from there.
-	// "" is the working folder.
-	Folder string
 }
 
 // Converted is what [Convert] did.
@@ -30,15 +26,13 @@ type Converted struct {
 	Lost []string // what of the examples is not in the file, in words
 }
 
-// Convert reads files, as [Open] does, and writes their examples as a file of another format: text,
-// NumPy's arrays, or hsb, the binary form, which is read several times as fast as text and gives
-// the same model, to the byte. All labels are written as they are, whatever their number. Options
-// that change values or names (Bias, Scaling, Normalize, Missing, HashBits, Interactions) and those
-// that choose labels are refused (ErrOption). What the format has no place for is an ErrNoPlace, or
-// stands in Lost. Of a file that was written in spite of an error nothing is good.
+// Convert reads files, as [Open] does, and writes their examples as a file of another format: text
+// or NumPy's arrays. All labels are written as they are, whatever their number. Options that change
+// values or names (Bias, Scaling, Normalize, Missing, HashBits, Interactions) and those that choose
+// labels are refused (ErrOption). What the format has no place for is an ErrNoPlace, or stands in
+// Lost. A file written with an error is not usable.
 //
-// Cost: one pass, and for hsb one more that sums the files up; csv, npy and npz take all examples
-// in memory.
+// Cost: one pass; csv, npy and npz take all examples in memory.
 func Convert(ctx context.Context, files []string, o Options, c Conversion) (*Converted, error) {
 	for _, f := range []*string{&o.Bias, &o.Scaling, &o.Normalize} {
 		if *f == "auto" || *f == "" {
@@ -54,30 +48,15 @@ func Convert(ctx context.Context, files []string, o Options, c Conversion) (*Con
 		return nil, fmt.Errorf("features and labels are written as they are: %w", ErrOption)
 	}
 	o.AnyClasses, o.Classes = true, []string{}
-	sources := []format.Source{}
-	if !format.WrittenWhole(c.To) {
-		for _, name := range files {
-			if name == "-" {
-				continue
-			}
-			s, err := format.NewSource(name, c.Folder)
-			if err != nil {
-				return nil, err
-			}
-			sources = append(sources, s)
-		}
-	}
 	s, err := convertible(ctx, files, o, format.WrittenWhole(c.To))
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	l, in := s.layout, s.info
-	w, err := format.NewWriter[float64](c.Out, c.Labels, c.To, format.About{Kind: in.Kind,
-		IndexBase: in.IndexBase, BaseFound: in.BaseFound, Columns: in.Columns,
-		LabelCol: in.LabelCol, Header: in.Header, Kinds: in.Kinds, Lead: l.Lead,
-		Words: l.Words, Dim: l.Dim,
-		WeightCol: in.WeightCol, Sources: sources, TextLabel: s.lab.isText})
+	w, err := format.NewWriter(c.Out, c.Labels, c.To, format.About{Kind: in.Kind,
+		IndexBase: in.IndexBase, LabelCol: in.LabelCol, Header: in.Header, Kinds: in.Kinds,
+		Lead: l.Lead, Words: l.Words, TextLabel: s.lab.isText})
 	if err != nil {
 		return nil, err
 	}
@@ -98,20 +77,9 @@ func Convert(ctx context.Context, files []string, o Options, c Conversion) (*Con
 	} else if out.Info, err = writeAll(s, w); err != nil {
 		return nil, err
 	}
-	for i, name := range files {
-		if len(sources) == len(files) && changedSince(name, &sources[i]) {
-			return nil, fmt.Errorf("%s: it was changed while it was read: %w", name, ErrFormat)
-		}
-	}
 	err = w.Close()
 	out.Lost = w.Lost()
 	return out, err
-}
-
-// changedSince reports whether a file was written to since it was described.
-func changedSince(name string, s *format.Source) bool {
-	info, err := os.Stat(name)
-	return err != nil || info.Size() != s.Size || !info.ModTime().Equal(s.Time)
 }
 
 // convertible opens the files.
@@ -129,7 +97,7 @@ func convertible(ctx context.Context, files []string, o Options, whole bool) (*S
 }
 
 // writeAll writes all blocks of a stream.
-func writeAll(s *Stream[float64], w *format.Writer[float64]) (Info, error) {
+func writeAll(s *Stream[float64], w *format.Writer) (Info, error) {
 	for {
 		b, err := s.Next()
 		if errors.Is(err, io.EOF) {

@@ -37,7 +37,7 @@ func (s *Stream[T]) read() {
 	}
 	in := s.first
 	for i, name := range s.files {
-		if s.cfg.Rows.Of > 0 && s.some[i].From >= s.some[i].To { // none of it
+		if s.cfg.Rows.Of > 0 && s.some[i].from >= s.some[i].to { // none of it
 			if i == 0 {
 				in.Close()
 			}

@@ -2,9 +2,9 @@
 //
 // Formats are a table, package format. Text (svmlight, csv, fasta) is cut at line ends into chunks
 // of 128 KiB, which workers parse side by side; what comes out is in file order and the same for
-// any number of workers and any chunk size. [Split] cuts files for many machines. What a program
-// has in memory comes the same way by [OpenBlocks]. Whether a file is compressed (gzip, bzip2,
-// xz, zstd) and which format it has is recognised from its content, never from its name.
+// any number of workers and any chunk size. [RowShard] divides files between machines. What a
+// program has in memory comes the same way by [OpenBlocks]. Whether a file is compressed (gzip,
+// bzip2, xz, zstd) and which format it has is recognised from its content, never from its name.
 //
 // # Rules
 //
@@ -321,8 +321,7 @@ type Info struct {
 	// out; "" if all are numbers.
 	Kinds string
 
-	// WeightCol is the column of csv that had the weights, as Options named it, here or where the
-	// file was made.
+	// WeightCol is the column of csv that had the weights, as Options named it.
 	WeightCol string
 
 	Names  []string // of the features so far, without a bias; nil: they have none, or are hashed

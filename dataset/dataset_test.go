@@ -296,7 +296,7 @@ func TestBroken(t *testing.T) {
 		{"zip", []string{"PK\x03\x04abc"}, Options{}, "FILE:byte 0: this is a zip archive: " +
 			"unpack it first", ErrFormat, 0},
 		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text " +
-			"(svmlight, csv, ndjson, vw or fasta) or an npy, npz, idx or hsb file, found the byte 0x00", ErrFormat, 0},
+			"(svmlight, csv, ndjson, vw or fasta) or an npy, npz or idx file, found the byte 0x00", ErrFormat, 0},
 		{"binary as svmlight", []string{"\x00\x01\n\xff"}, Options{Format: "svmlight"},
 			`FILE:1:1: expected a label (a number), found "" in "\x00\x01"`, ErrBadRow, 0},
 		{"bad label", []string{"+1 1:1\n\n  yes 1:1\n"}, Options{},
@@ -427,7 +427,7 @@ func TestBroken(t *testing.T) {
 		{"csv open quote", []string{"1,2,3\n4,\"5,6\n7,8,9\n"}, Options{},
 			`FILE:2:3: quote is not closed in "4,\"5,6"`, ErrBadRow, 1},
 		{"csv after quote", []string{"1,2,3\n4,\"5\"6,6\n7,8,9\n"}, Options{},
-			`FILE:2:3: expected a number, found "56" in "4,\"5\"6,6"`, ErrBadRow, 1},
+			`FILE:2:6: expected ',' or the line's end after a column in "4,\"5\"6,6"`, ErrBadRow, 1},
 		{"csv one column", []string{"1\n2\n"}, Options{Format: "csv"},
 			`FILE:1:1: expected columns set apart by , ; tab or blanks in "1"`, ErrFormat, 0},
 		{"csv no such name", []string{"a,b\n1,2\n"}, Options{LabelCol: "c"},

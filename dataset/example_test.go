@@ -2,7 +2,6 @@ package dataset_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,49 +14,6 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 )
-
-// Split cuts a file for many workers: each reads its range, and together, in order, they have read
-// the file.
-func ExampleSplit() {
-	dir, err := os.MkdirTemp("", "split")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "data.svm")
-	text := strings.Repeat("+1 1:1 3:0.5\n-1 2:2\n", 1000)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		log.Fatal(err)
-	}
-
-	ranges, err := dataset.Split(file, 3, dataset.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, r := range ranges { // on as many machines
-		s, err := dataset.OpenRange[float32](context.Background(), r, dataset.Options{})
-		if err != nil {
-			log.Fatal(err)
-		}
-		rows := 0
-		for {
-			b, err := s.Next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				log.Fatal(err)
-			}
-			rows += b.Len()
-		}
-		s.Close()
-		fmt.Printf("bytes %5d to %5d: %d examples\n", r.From, r.To, rows)
-	}
-	// Output:
-	// bytes     0 to  6673: 667 examples
-	// bytes  6673 to 13333: 666 examples
-	// bytes 13333 to 20000: 667 examples
-}
 
 // table is a source of one batch: columns as a table in memory has them.
 type table struct{ columns [][]float32 }
@@ -192,14 +148,6 @@ func ExampleGenerator() {
 	// +1 [0.22 0.98]
 }
 
-// A range can be handed to another machine as JSON.
-func ExampleRange() {
-	text, err := json.Marshal(dataset.Range{File: "data.svm", From: 6673, To: 13333})
-	fmt.Println(string(text), err)
-	// Output:
-	// {"file":"data.svm","from":6673,"to":13333} <nil>
-}
-
 // Examples in memory are written as text with labels of one's own.
 func ExampleWriteSVMLight() {
 	b := engine.Block[float64]{Dim: 3, Stride: 3, X: []float64{0.5, 0, 2, 0, 1, 0},
@@ -244,39 +192,39 @@ func ExamplePreparer() {
 	// [0 1 3] [0.333 0.667 0.667]
 }
 
-// A file is converted to the binary form, which is read in its place.
+// A file is converted to NumPy's arrays, which are read in its place.
 func ExampleConvert() {
 	dir, err := os.MkdirTemp("", "convert")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	text, binary := filepath.Join(dir, "data.csv"), filepath.Join(dir, "data.hsb")
+	text, arrays := filepath.Join(dir, "data.csv"), filepath.Join(dir, "data.npz")
 	if err := os.WriteFile(text, []byte("size,job,y\n1,clerk,a\n2,smith,b\n"), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	f, err := os.Create(binary)
+	f, err := os.Create(arrays)
 	if err != nil {
 		log.Fatal(err)
 	}
 	done, err := dataset.Convert(context.Background(), []string{text}, dataset.Options{},
-		dataset.Conversion{To: "hsb", Out: f, Folder: dir})
+		dataset.Conversion{To: "npz", Out: f})
 	if err != nil {
 		log.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(done.Rows, "rows of", done.Format)
+	fmt.Println(done.Rows, "rows of", done.Format, done.Lost)
 
-	d, err := dataset.Load[float32](context.Background(), []string{binary}, dataset.Options{})
+	d, err := dataset.Load[float32](context.Background(), []string{arrays}, dataset.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(d.Info.Format, "of", d.Info.Kind, d.Info.Header, d.Info.Names, d.Info.Labels)
+	fmt.Println(d.Info.Format, "of", d.Info.Kind, d.Info.Dim, "features,", d.Info.Labels)
 	// Output:
-	// 2 rows of csv
-	// hsb of csv [size job y] [job=clerk job=smith] {a b}
+	// 2 rows of csv [the names of features: they are columns]
+	// npz of svmlight 3 features, {a b}
 }
 
 // What a format has no place for is an error, or, where the examples serve without it, is said.

@@ -93,11 +93,11 @@ func TestCutWhileRead(t *testing.T) {
 // TestMappedAsRead: rows and errors are the same whether a file is mapped or read, of parts of it,
 // too, and so is how much of it was read.
 func TestMappedAsRead(t *testing.T) {
-	file, start := wideFile(t, 3000, true)
-	read := func(r Range, o Options) (s *Stream[float64], said string) {
+	file, _ := wideFile(t, 3000, true)
+	read := func(o Options) (s *Stream[float64], said string) {
 		var all strings.Builder
 		o.OnError, o.OnBad = "skip", func(err error) { fmt.Fprintln(&all, err) }
-		s, err := OpenRange[float64](context.Background(), r, o)
+		s, err := Open[float64](context.Background(), []string{file}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,13 +115,12 @@ func TestMappedAsRead(t *testing.T) {
 			all.WriteString(dump(b))
 		}
 	}
-	for _, r := range []Range{{File: file}, {file, start, start + 256*1000},
-		{file, start + 256*1000, start + 256*3000}} {
-		s, want := read(r, Options{Memory: 1 << 30})
+	for _, r := range []RowShard{{}, {1, 3}, {2, 3}} {
+		s, want := read(Options{Memory: 1 << 30, Rows: r})
 		if s.parts[0].mapped != nil {
 			t.Error("mapped in spite of Options.Memory")
 		}
-		s, got := read(r, Options{})
+		s, got := read(Options{Rows: r})
 		if s.parts[0].mapped == nil {
 			t.Error("not mapped")
 		}

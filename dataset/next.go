@@ -280,7 +280,7 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 			e.Good = s.good
 		}
 	}
-	if err == nil && c.last && s.fileRows == 0 && !s.piece {
+	if err == nil && c.last && s.fileRows == 0 && s.cfg.Rows.Of == 0 {
 		what := c.Layout.NoRows
 		if what == "" {
 			what = blankFile
@@ -525,9 +525,6 @@ func (s *Stream[T]) finish() error {
 			return fmt.Errorf("part %s of the rows of %s has none: there are fewer rows than "+
 				"parts, or files that can't be cut: %w", r, strings.Join(s.files, " "), ErrEmpty)
 		}
-		if s.piece && s.cfg.Rows.Of == 0 { // others may have rows
-			return io.EOF
-		}
 		e := &RowError{File: last, Line: max(s.line, 1), Col: 1, Err: ErrEmpty,
 			What: fmt.Sprintf("expected examples, all %d rows are bad", s.info.BadRows)}
 		return e
@@ -547,7 +544,7 @@ func (s *Stream[T]) finish() error {
 		}
 		s.decided()
 	}
-	if s.cfg.positive != nil && !s.lab.fixed && !s.piece {
+	if s.cfg.positive != nil && !s.lab.fixed && s.cfg.Rows.Of == 0 {
 		if s.lab.positive() < 0 {
 			return place(fmt.Errorf("no row has the label %q of Options.Positive; "+
 				"the labels are %s",

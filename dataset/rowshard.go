@@ -1,13 +1,17 @@
 package dataset
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
@@ -25,9 +29,10 @@ import (
 // part may have none, which is an error (ErrEmpty) where it is read: of so many parts there is one
 // too many.
 //
-// As of a [Range], format, columns and index base are found by the head of the first file, so that
-// all parts go by the same, and what depends on all examples must be given: Labels or Positive
-// unless all parts have both labels, and a Scale to Normalize "max". Files are regular ones.
+// Format, columns and index base are found by the head of the first file, so that all parts go by
+// the same, and what depends on all examples must be given: Labels or Positive unless all parts
+// have both labels, and a Scale to Normalize "max". Files are regular ones. Lines in errors count
+// from the begin of a part; the file's name then says where that is.
 type RowShard struct{ K, Of int }
 
 // MaxRowShards is the most that RowShard.Of may be.
@@ -92,6 +97,9 @@ type rowCut struct {
 	at   int64
 }
 
+// byteRange is the part of a file that is read.
+type byteRange struct{ from, to int64 }
+
 // cutRows leaves of the files, of which the first is open, the rows of Options.Rows.
 func (s *Stream[T]) cutRows() error {
 	r := s.cfg.Rows
@@ -107,7 +115,6 @@ func (s *Stream[T]) cutRows() error {
 		sizes[i] = st.Size()
 		total += sizes[i]
 	}
-	s.piece = true
 	var err error
 	if s.info.Cut, err = cutSum(s.from, s.files, sizes, r.Of); err != nil {
 		return err
@@ -129,20 +136,19 @@ func (s *Stream[T]) cutRows() error {
 	if err != nil {
 		return err
 	}
-	s.some, s.info.InputSize = make([]Range, len(s.files)), 0
+	s.some, s.info.InputSize = make([]byteRange, len(s.files)), 0
 	for i := range s.some {
 		p := &s.some[i]
-		p.File = s.files[i]
 		if i == from.file {
-			p.From = from.at
+			p.from = from.at
 		}
 		switch {
 		case i == to.file:
-			p.To = to.at
+			p.to = to.at
 		case i >= from.file && i < to.file:
-			p.To = sizes[i]
+			p.to = sizes[i]
 		}
-		s.info.InputSize += max(0, p.To-p.From)
+		s.info.InputSize += max(0, p.to-p.from)
 	}
 	s.narrowTo(s.first, s.some[0])
 	return nil
@@ -211,6 +217,101 @@ func (c *rowCutter[T]) close() {
 		c.open.read.Store(c.open.before)
 	}
 	c.open = nil
+}
+
+// cuts returns what finds the first cut from a byte of the text of a file on, in order: its size if
+// there is none.
+func (s *Stream[T]) cuts(in *input, size int64) func(at int64) (int64, error) {
+	if last := s.p.Format.Last; last != nil {
+		w := walker{in: in.file, at: in.mark, size: size, most: s.lim.Line,
+			last: func(text []byte) int { end, _ := last(in.layout, text); return end }}
+		return w.next
+	}
+	return func(at int64) (int64, error) { return nextCut(in.file, s.p.Format.Cut, at, size) }
+}
+
+// nextCut returns the first place from byte at on where text may be cut, size if there is none.
+func nextCut(f io.ReaderAt, cut format.Cut, at, size int64) (int64, error) {
+	const piece = 16 << 10
+	buf := make([]byte, piece)
+	keep := int64(len(cut) - 1) // of a cut's text in two pieces
+	for at--; at < size; at += piece - keep {
+		n, err := f.ReadAt(buf, at)
+		if i := cut.First(buf[:n]); i >= 0 {
+			return min(at+int64(i), size), nil
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return size, nil
+}
+
+// walker goes through a file from cut to cut, where only what stands before says where they are.
+type walker struct {
+	in   io.ReaderAt
+	last func(text []byte) int // cut of text that begins at one
+	at   int64                 // a cut
+	size int64                 // of the file
+	most int                   // bytes from one cut to the next, at most
+	buf  []byte
+}
+
+// next returns the first cut from byte to on, the file's size if there is none. Calls come in
+// order.
+func (w *walker) next(to int64) (int64, error) {
+	const piece = 1 << 20
+	for piece := piece; w.at < to; {
+		n := int(min(int64(piece), w.size-w.at))
+		w.buf = slices.Grow(w.buf[:0], n)[:n]
+		if _, err := w.in.ReadAt(w.buf, w.at); err != nil && err != io.EOF {
+			return 0, err
+		}
+		end := w.last(w.buf)
+		switch near := min(int64(n), to-w.at); {
+		case end == 0 && (w.at+int64(n) == w.size || piece > w.most):
+			w.at = w.size
+		case end == 0:
+			piece *= 2
+		case int64(end) < to-w.at:
+			w.at += int64(end)
+		default: // the cut is in the text: the last one before to, then line by line
+			end = w.last(w.buf[:near])
+			for from := end; int64(end) < to-w.at; {
+				i := bytes.IndexByte(w.buf[from:], '\n')
+				if from += i + 1; i < 0 {
+					return w.size, nil
+				}
+				end += w.last(w.buf[end:from])
+			}
+			w.at += int64(end)
+		}
+	}
+	return w.at, nil
+}
+
+// narrowTo has in, which is at its begin, read that part of its file alone, if it is a part.
+func (s *Stream[T]) narrowTo(in *input, r byteRange) {
+	from := max(r.from, in.mark)
+	if st, err := in.file.Stat(); err == nil && from == in.mark && r.to == st.Size() {
+		return
+	}
+	in.seek(from, max(from, r.to))
+	if in.from = from - in.mark; in.from > 0 {
+		in.name = fmt.Sprintf("%s from byte %d", in.name, from)
+	}
+}
+
+// seek makes in read those bytes of its file, which is a regular one and not packed.
+func (in *input) seek(from, to int64) {
+	in.read.Store(in.before) // the head has been read for its layout alone
+	in.file.Seek(0, io.SeekStart)
+	in.head, in.err, in.ended = nil, nil, false
+	r := meter{io.NewSectionReader(in.file, from, to-from), in.read}
+	in.r = bufio.NewReaderSize(r, 1<<16)
 }
 
 // cutParts leaves of files that are no text the examples of Options.Rows.

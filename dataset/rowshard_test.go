@@ -240,3 +240,177 @@ func TestRowShardsWrong(t *testing.T) {
 		t.Errorf("part 3 of 2: %v", err)
 	}
 }
+
+// readParts reads all of n parts of a file's rows, in order: rows, how many were good and bad, how
+// many parts have rows, and the first error.
+func readParts(file string, n int, o Options) (rows string, good, bad, parts int, err error) {
+	for k := 1; k <= n; k++ {
+		o.Rows = RowShard{k, n}
+		text, some, wrong, err := readAll([]string{file}, o)
+		rows, good, bad = rows+text, good+some, bad+wrong
+		if err != nil && !errors.Is(err, ErrEmpty) {
+			return rows, good, bad, parts, err
+		}
+		if some > 0 {
+			parts++
+		}
+	}
+	return rows, good, bad, parts, nil
+}
+
+// TestParts: the parts of a file give the rows of the file, wherever the cuts fall.
+func TestParts(t *testing.T) {
+	record := func(label, letters string) string {
+		return "> x > label=" + label + "\n" + letters[:30] + "\n" + letters[30:] + "\n"
+	}
+	a, c := strings.Repeat("ACGTN", 11), strings.Repeat("CATGA", 11)
+	long := strings.Repeat(" ", 40_000)
+	for _, tc := range []struct {
+		name, text string
+		o          Options
+	}{
+		{"svmlight", strings.Repeat("+1 1:1 2:0.5\n-1 3:1e3\n", 50), Options{}},
+		{"svmlight that counts from 0", "-1 0:1\n" + strings.Repeat("+1 1:1\n-1 2:2\n", 50),
+			Options{}},
+		{"svmlight of Windows", strings.Repeat("+1 1:1\r\n\r\n# no\r\n-1 2:1 # c\r\n", 30),
+			Options{}},
+		{"no end of the last line", strings.Repeat("1 1:1\n2 1:2\n", 20) + "2 3:4", Options{}},
+		{"empty lines alone behind", "1 1:1\n2 2:2\n" + strings.Repeat("\n \t\n", 99), Options{}},
+		{"a byte order mark", "\ufeff" + strings.Repeat("1 1:1\n2 2:2\n", 9), Options{}},
+		{"lines longer than a read", "1 1:1" + long + "2:2\n2 1:3\n" + "1 4:1" + long + "\n",
+			Options{}},
+		{"bad rows", strings.Repeat("1 1:1\nx\n2 2:1 1:1\n", 20), Options{OnError: "skip"}},
+		{"csv", "a,b,class\n" + strings.Repeat("1,2,x\n3,4,y\n", 40), Options{}},
+		{"csv behind a comment", "# c\n\nclass;a;b\n" + strings.Repeat("x;1;2\ny;3;4\n", 9),
+			Options{}},
+		{"a csv header behind much", strings.Repeat("# comment\n", 500) + "1st,2nd,class\n" +
+			strings.Repeat("1,2,x\n3,4,y\n", 9), Options{}},
+		{"quotes in csv", strings.Repeat("\"1\",\"a,\"\"b\"\n\"2\",\"x\"\n", 20),
+			Options{Labels: &LabelMap{Negative: `a,"b`, Positive: "x"}}},
+		{"fasta", strings.Repeat(record("1", a)+record("-1", c), 20), Options{}},
+		{"fasta with blank lines", "\n\n" + strings.Repeat(record("1", a)+"\n \n"+record("2", c),
+			9),
+			Options{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "data")
+			if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if tc.o.Labels == nil {
+				s, err := Load[float64](context.Background(), []string{file}, tc.o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tc.o.Labels = &s.Info.Labels
+			}
+			want, rows, bad, err := readAll([]string{file}, tc.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most := 0
+			for _, n := range []int{1, 2, 3, 4, 5, 7, 10, 16, 31, 60} {
+				got, good, wrong, parts, err := readParts(file, n, tc.o)
+				if err != nil || got != want || good != rows || wrong != bad {
+					t.Fatalf("%d parts: %d rows, %d bad, want %d and %d: %v", n, good, wrong,
+						rows, bad, err)
+				}
+				most = max(most, parts)
+			}
+			if most < 2 {
+				t.Errorf("at most %d parts", most)
+			}
+		})
+	}
+}
+
+// idxFiles writes n images, with their labels beside them.
+func idxFiles(t *testing.T, dir string, n int) (file string, o Options) {
+	t.Helper()
+	file = filepath.Join(dir, "t-images-idx3-ubyte")
+	var pixels, labels []byte
+	for i := range n {
+		pixels = append(pixels, byte(i), byte(2*i), 255, 0, 7, byte(i*i))
+		labels = append(labels, byte(i%2))
+	}
+	for name, text := range map[string]string{
+		file: idx(0x803, []uint32{uint32(n), 2, 3}, pixels...),
+		filepath.Join(dir, "t-labels-idx1-ubyte"): idx(0x801, []uint32{uint32(n)}, labels...),
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return file, Options{Labels: &LabelMap{Negative: "0", Positive: "1"}}
+}
+
+// TestPartPlace: an error in a part says where its lines are counted from.
+func TestPartPlace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "data")
+	text := strings.Repeat("+1 1:1\n-1 2:1\n", 10) + "oops\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, _, err := readAll([]string{file}, Options{Rows: RowShard{2, 2}})
+	want := file + " from byte 77:10:1: expected a label"
+	if !errors.Is(err, ErrBadRow) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// FuzzParts: parts give the rows of the file, whatever is in it.
+func FuzzParts(f *testing.F) {
+	f.Add([]byte("+1 1:1\n-1 2:1\r\n\n# c\n+1 1:1"), 3, 0)
+	f.Add([]byte("a,b,class\n1,2,x\n3,\"4\",y\n"), 4, 1)
+	f.Add([]byte("> label=1\n"+strings.Repeat("ACGTN", 11)+"\n\n> label=2\n"+
+		strings.Repeat("A", 55)+"\n>"), 5, 2)
+	f.Add([]byte("\ufeff1\n2\n3\n"), 2, 0)
+	f.Fuzz(func(t *testing.T, text []byte, n, kind int) {
+		o := Options{OnError: "skip", Positive: "1", Workers: 1, IndexBase: "1",
+			Format: []string{"svmlight", "csv", "fasta"}[uint(kind)%3]}
+		if o.Format == "csv" { // texts in columns: no part knows their numbers
+			o.HashBits = 8
+		}
+		file := filepath.Join(t.TempDir(), "data")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want, rows, bad, err := readAll([]string{file}, o)
+		if err != nil { // none has a 1, say: others tell more of a file without
+			return
+		}
+		n = int(uint(n)%20) + 1
+		got, good, wrong, _, err := readParts(file, n, o)
+		if err != nil || got != want || good != rows || wrong != bad {
+			t.Errorf("%q in %d: %q, %d bad, want %q, %d: %v", text, n, got, wrong, want, bad, err)
+		}
+	})
+}
+
+// TestPartNames: parts whose features have names give the rows of the file where these are known.
+func TestPartNames(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x")
+	for _, text := range []string{
+		"job,pay,class\n" + strings.Repeat("clerk,1,x\nsmith,2,y\ncook,1,x\n", 40),
+		strings.Repeat("{\"y\":0,\"job\":\"clerk\"}\n{\"y\":1,\"age\":3,\"job\":\"cook\"}\n", 40),
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var o Options
+		all, err := Load[float64](context.Background(), []string{file}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Labels = &all.Info.Labels
+		want, good, _, err := readAll([]string{file}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Names, o.FixedNames = all.Info.Names, true
+		got, n, _, parts, err := readParts(file, 4, o)
+		if err != nil || got != want || n != good || parts < 2 {
+			t.Errorf("%d rows of %d in %d parts: %v\n%s", n, good, parts, err, got)
+		}
+	}
+}

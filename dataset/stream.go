@@ -28,11 +28,10 @@ type Stream[T engine.Float] struct {
 	layout *format.Layout // of the first file
 	files  []string
 	from   *opener
-	first  *input    // the first file, open
-	some   []Range   // the parts of the files that are read; nil: all files, whole
-	piece  bool      // a part of the examples is read, others have the rest
-	source Blocks[T] // instead of files; nil: files
-	parts  []part    // all files, open, where the format opens them together
+	first  *input      // the first file, open
+	some   []byteRange // the parts of the files that are read; nil: all files, whole
+	source Blocks[T]   // instead of files; nil: files
+	parts  []part      // all files, open, where the format opens them together
 
 	foreign bool // what is read is the caller's, and may wait for ever
 
@@ -240,13 +239,7 @@ func (s *Stream[T]) arranged(f *format.Format) error {
 		return err
 	}
 	s.setFinishing()
-	if l.Words && s.piece && c.HashBits == 0 && !c.FixedNames {
-		return fmt.Errorf("%s: the names of features are numbered in the order of all examples: "+
-			"to read a part of them, give HashBits, or FixedNames and the Info.Names of all of "+
-			"them: %w", s.files[0], ErrOption)
-	}
-	to.WeightCol = l.WeightCol
-	if to.WeightCol == "" && format.Lookup(to.Kind).HasColumns() {
+	if format.Lookup(to.Kind).HasColumns() {
 		to.WeightCol = c.WeightCol
 	}
 	if l.Dim > 0 {

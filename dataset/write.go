@@ -25,30 +25,21 @@ func WriteSVMLight[T engine.Float](w io.Writer, b *engine.Block[T], m LabelMap) 
 	size := int(unsafe.Sizeof(v)) * 8
 	out := bufio.NewWriterSize(w, 1<<16)
 	var buf []byte
-	put := func(i int, v T) {
-		buf = append(buf, ' ')
-		buf = strconv.AppendInt(buf, int64(i)+1, 10)
-		buf = append(buf, ':')
-		buf = strconv.AppendFloat(buf, float64(v), 'g', -1, size)
-	}
 	for i, y := range b.Y {
 		buf = append(buf[:0], m.Positive...)
 		if y < 0 {
 			buf = append(buf[:0], m.Negative...)
 		}
-		if b.Dense() {
-			for j, v := range b.Row(i) {
-				if v != 0 {
-					put(j, v)
-				}
+		idx, val := b.Example(i)
+		for k, v := range val {
+			if v == 0 {
+				continue
 			}
-		} else {
-			idx, val := b.Sparse(i)
-			for k, j := range idx {
-				if val[k] != 0 {
-					put(int(j), val[k])
-				}
+			if idx != nil {
+				k = int(idx[k])
 			}
+			buf = append(strconv.AppendInt(append(buf, ' '), int64(k)+1, 10), ':')
+			buf = strconv.AppendFloat(buf, float64(v), 'g', -1, size)
 		}
 		buf = append(buf, '\n')
 		if _, err := out.Write(buf); err != nil {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -33,16 +32,6 @@ func TestFewPasses(t *testing.T) {
 	dir := t.TempDir()
 	small, more := columns(t, 0, 200), columns(t, 200, 100)
 	most, many := columns(t, 0, training.FewRows-1), columns(t, 0, training.FewRows)
-	binary := filepath.Join(dir, "small.hsb")
-	f, err := os.Create(binary)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := dataset.Convert(t.Context(), []string{small}, dataset.Options{},
-		dataset.Conversion{To: "hsb", Out: f}); err != nil {
-		t.Fatal(err)
-	}
 	before := filepath.Join(dir, "before")
 	if _, err := training.Run(t.Context(), training.Options{Learner: "pa", Model: before,
 		Files: []string{more}}, training.Env{}); err != nil {
@@ -63,7 +52,6 @@ func TestFewPasses(t *testing.T) {
 		"shuffled":    {training.Options{Files: []string{small}, Shuffle: true}, few},
 		"f64":         {training.Options{Files: []string{small}, Precision: "f64"}, few},
 		"two files":   {training.Options{Files: []string{small, more}}, few},
-		"hsb of csv":  {training.Options{Files: []string{binary}}, few},
 		"9999 rows":   {training.Options{Files: []string{most}}, few},
 		"third label": {training.Options{Files: []string{late}}, few},
 		"of a kernel": {training.Options{Learner: "tbp", Files: []string{small}}, few},

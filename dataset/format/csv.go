@@ -3,7 +3,6 @@ package format
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +35,7 @@ var CSV = &Format{
 		{"HashBits", "csv, ndjson: hash names of features into so many bits"},
 	},
 	Sniff: sniffCSV, Layout: headCSV, Last: lastCSV,
-	Parse32: parseAnyCSV[float32], Parse64: parseAnyCSV[float64],
+	Parse32: parseCSV[float32], Parse64: parseCSV[float64],
 }
 
 // sniffCSV goes by a comma or semicolon, or by two words of which none is a pair.
@@ -303,37 +302,21 @@ func labelColumn(want string, header []string, cols int) (int, error) {
 	return 0, fmt.Errorf("no column %d among %d: choose another by Options.LabelCol", n, cols)
 }
 
-// parseAnyCSV reads rows of numbers, or of numbers and texts.
-func parseAnyCSV[T engine.Float](c *Chunk[T], p *Settings) {
-	if c.Layout.Words {
-		parseColumns(c, p)
-		return
-	}
-	parseCSV(c, p)
-}
-
-// parseCSV reads dense rows: all columns but the label's are features. A row is written straight
-// into its place in X, column by column, and taken back if it turns out to be bad.
+// parseCSV reads rows of columns: all but the label's are features. Rows of numbers are dense.
+// Where columns hold texts, rows are sparse: the numbers first, whatever they are, and then a
+// feature NAME=TEXT for each text.
 func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 	r := c.Out
 	b := c.Text[:c.N+Stops]
 	lay := c.Layout.Own.(*csvLayout)
-	delim := lay.delim
-	tab := byte('\t') // the second byte that is a blank
-	if delim == '\t' {
-		tab = ' '
+	m := csvRow[T]{c: c, p: p, lay: lay, words: c.Layout.Words}
+	if m.words {
+		c.names()
 	}
-	r.Dim = lay.numbers + p.Bias
-	r.Stride = Stride(r.Dim)
 	header := lay.row >= c.Offset && lay.row < c.Offset+int64(c.N)
-	var quoted, id []byte
-	var alone csvAnswer[T]
-
 	for pos := c.pastLines(lay); pos < c.N; r.Lines++ {
 		start := pos
-		for b[pos] == ' ' || b[pos] == tab {
-			pos++
-		}
+		pos = pastBlanks(b, pos, lay.delim)
 		if ch := b[pos]; ch == '\n' {
 			pos++
 			continue
@@ -343,155 +326,40 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 		}
 		if header {
 			header = false
-			pos = c.nextRow(start, delim)
+			pos = c.nextRow(start, lay.delim)
 			continue
 		}
-		lo := len(r.X)
-		r.X = extended(r.X, r.Stride)
-		row := r.X[lo:]
-		clear(row[r.Dim:])
-		row = row[:r.Dim]
-		if p.Bias != 0 {
-			row[0] = T(p.One)
-		}
-		features := row[p.Bias:]
+		m.begin()
 		if p.IDs {
-			id = id[:0]
-			if end, ok := c.answer(&alone, lay, pos); ok {
-				clear(features)
+			m.id = m.id[:0]
+			if end, ok := c.answer(&m.alone, lay, pos); ok {
+				clear(m.numbers())
 				pos = c.NextLine(end)
-				r.Code = append(r.Code, c.answered(p, &alone, start))
-				r.Finish(row, Squares(row), p)
-				r.AddID(alone.id, true)
+				m.end(c.answered(p, &m.alone, start))
+				r.AddID(m.alone.id, true)
 				c.countInner(start, pos)
 				continue
 			}
 		}
-		code := int32(-1)
-		bad, broken := "", false // broken by line ends between quotes
-		var at int               // where it goes wrong
-		ints := delim != ' '     // the fields may be plain integers
-		for col := 0; ; col++ {
-			if ints && col+1 < lay.cols && lay.to[col] >= 0 {
-				n := 0
-				n, pos = integers(features, lay.to[col:lay.cols-1], b, pos, delim)
-				col, ints = col+n, n > 0
-			}
-			for b[pos] == ' ' || b[pos] == tab {
-				pos++
-			}
-			off := pos
-			if col == lay.cols {
-				bad, at = fmt.Sprintf("expected %d columns, found more", lay.cols), off
-				break
-			}
-			isQuoted := b[pos] == '"'
-			if isQuoted {
-				if quoted, pos = unquote(quoted[:0], b, pos); pos < 0 {
-					bad, at = notClosed, off
-					break
-				}
-				broken = broken || bytes.IndexByte(b[off:pos], '\n') >= 0
-			}
-			if f := lay.to[col]; f == weightColumn {
-				if !isQuoted {
-					quoted = quoted[:0]
-				}
-				if pos, bad = c.csvWeight(b, pos, quoted, delim); bad != "" {
-					at = off
-					break
-				}
-			} else if f == toIgnored || f == toID {
-				if !isQuoted {
-					for b[pos] != delim && b[pos] != '\n' && (b[pos] != '\t' || delim != ' ') {
-						pos++
-					}
-				}
-				if !p.IDs || f != toID {
-				} else if isQuoted {
-					id = append(id, quoted...)
-				} else {
-					id = append(id, bytes.TrimRight(b[off:pos], " \t\r")...)
-				}
-			} else if f < 0 { // the label
-				text, from := b, off
-				n := len(quoted)
-				if isQuoted {
-					quoted = append(quoted, '\n')
-					text, from = quoted, 0
-				} else {
-					for b[pos] != delim && b[pos] != '\n' && (b[pos] != '\t' || delim != ' ') {
-						pos++
-					}
-					n = len(bytes.TrimRight(b[off:pos], " \t\r"))
-				}
-				if isQuoted && n <= LongLabel && bytes.IndexByte(text[:n], '\n') >= 0 {
-					bad = brokenLabel
-				} else {
-					code, bad = c.Label(p, text[from:from+n], start, off)
-				}
-				at = off
-				if bad != "" {
-					break
-				}
-			} else {
-				var st numStatus
-				if isQuoted {
-					var end int
-					quoted = append(quoted, '\n')
-					features[f], end, st = parseNumber[T](quoted, 0)
-					if end != len(quoted)-1 {
-						st = numSyntax
-					}
-				} else {
-					features[f], pos, st = parseNumber[T](b, pos)
-				}
-				if ch := b[pos]; st != numOK || ch > ' ' && ch != delim {
-					if end, yes := c.noValue(lay, off, &quoted); yes {
-						features[f], pos = T(math.NaN()), end
-					} else {
-						bad, at = c.badField(off, delim, st), off
-						break
-					}
-				}
-			}
-			for b[pos] == ' ' || b[pos] == tab {
-				pos++
-			}
-			if ch := b[pos]; ch == '\n' || ch == '\r' && b[pos+1] == '\n' {
-				if col+1 < lay.cols {
-					bad, at = c.tooFew(start, lay.cols, col+1), pos
-				}
-				break
-			} else if ch == delim {
-				pos++
-			} else if delim != ' ' || pos > 0 && b[pos-1] > ' ' {
-				bad, at = fmt.Sprintf("expected %q or the line's end after a column", delim), pos
-				break
-			}
-		}
+		end, at, bad := m.read(start, pos)
 		if bad == "" && p.IDs {
-			bad, at = c.badID(p, id, code), start
+			bad, at = c.badID(p, m.id, m.code), start
 		}
 		if bad != "" {
-			r.X = r.X[:lo]
+			m.drop()
 			if !c.Bad(p, start, at, bad) {
 				return
 			}
-			pos = c.nextRow(start, delim)
+			pos = c.nextRow(start, lay.delim)
 			continue
 		}
-		pos = c.NextLine(pos)
-		if lay.label < 0 {
-			code = c.NoLabel(start, start)
-		}
-		r.Code = append(r.Code, code)
-		r.Finish(row, Squares(row), p)
+		pos = c.NextLine(end)
+		m.end(m.code)
 		if p.IDs {
-			r.AddID(id, false)
+			r.AddID(m.id, false)
 		}
-		if broken {
-			c.countInner(start, pos)
+		if m.quotes {
+			r.Lines += bytes.Count(b[start:end], []byte{'\n'})
 		}
 	}
 }
@@ -566,29 +434,6 @@ func unquote(dst, b []byte, p int) ([]byte, int) {
 		dst = append(dst, b[p])
 	}
 	return dst, -1
-}
-
-// csvWeight gives the row that is parsed the weight that stands at b[p], or is quoted with the
-// place behind it at p. It returns the place behind it, and what is wrong with it, or "".
-func (c *Chunk[T]) csvWeight(b []byte, p int, quoted []byte, delim byte) (end int, bad string) {
-	text, from, off := b, p, p
-	if len(quoted) > 0 {
-		text, from = append(quoted, '\n'), 0
-	}
-	v, to, st := parseNumber[float64](text, from)
-	if end = to; len(quoted) > 0 {
-		if end = p; to != len(quoted) {
-			st = numSyntax
-		}
-	}
-	if ch := b[end]; st != numOK || ch > ' ' && ch != delim {
-		return end, c.badWeight(off, delim)
-	}
-	w, bad := WeightOf[T](v)
-	if bad == "" {
-		c.Out.Weigh(w)
-	}
-	return end, bad
 }
 
 // badWeight says what is wrong with the weight at off.

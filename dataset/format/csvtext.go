@@ -44,10 +44,12 @@ func (c *Chunk[T]) field(lay *csvLayout, pos int, quoted *[]byte) (f csvField) {
 		pos++
 	}
 	f.end = pos
-	f.n = len(bytes.TrimRight(b[f.off:pos], " \t\r"))
-	f.text = b[f.off:]
+	for pos > f.off && (b[pos-1] == ' ' || b[pos-1] == '\t' || b[pos-1] == '\r') {
+		pos--
+	}
+	f.n, f.text = pos-f.off, b[f.off:]
 	if delim == ' ' {
-		f.end = pastBlanks(b, pos, delim)
+		f.end = pastBlanks(b, f.end, delim)
 	}
 	return f
 }
@@ -60,132 +62,134 @@ func pastBlanks(b []byte, pos int, delim byte) int {
 	return pos
 }
 
-// parseColumns reads rows of columns of which some hold texts: the numbers first, whatever they
-// are, and then a feature NAME=TEXT for each text.
-func parseColumns[T engine.Float](c *Chunk[T], p *Settings) {
-	r := c.Out
-	b := c.Text[:c.N+Stops]
-	lay := c.Layout.Own.(*csvLayout)
-	c.names()
-	m := mixedRow[T]{c: c, p: p, lay: lay}
-	header := lay.row >= c.Offset && lay.row < c.Offset+int64(c.N)
-	for pos := c.pastLines(lay); pos < c.N; r.Lines++ {
-		start := pos
-		pos = pastBlanks(b, pos, lay.delim)
-		if ch := b[pos]; ch == '\n' {
-			pos++
-			continue
-		} else if ch == '\r' && b[pos+1] == '\n' {
-			pos = c.NextLine(pos)
-			continue
-		}
-		if header {
-			header = false
-			pos = c.nextRow(start, lay.delim)
-			continue
-		}
-		row, had := len(r.Idx), len(r.Names.list)
-		if p.IDs {
-			m.id = m.id[:0]
-			if end, ok := c.answer(&m.alone, lay, pos); ok {
-				m.lead()
-				pos = c.NextLine(end)
-				r.Code = append(r.Code, c.answered(p, &m.alone, start))
-				r.Ptr = append(r.Ptr, len(r.Idx))
-				r.Finish(r.Val[row:], Squares(r.Val[row:]), p)
-				r.AddID(m.alone.id, true)
-				c.countInner(start, pos)
-				continue
-			}
-		}
-		end, at, bad := m.read(start, pos)
-		if bad == "" && p.IDs {
-			bad, at = c.badID(p, m.id, m.code), start
-		}
-		if bad != "" {
-			r.Idx, r.Val = r.Idx[:row], r.Val[:row]
-			r.Names.cut(had)
-			if !c.Bad(p, start, at, bad) {
-				return
-			}
-			pos = c.nextRow(start, lay.delim)
-			continue
-		}
-		pos = c.NextLine(end)
-		inner := bytes.Count(b[start:end], []byte{'\n'})
-		r.Code = append(r.Code, m.code)
-		r.Ptr = append(r.Ptr, len(r.Idx))
-		r.Finish(r.Val[row:], Squares(r.Val[row:]), p)
-		if p.IDs {
-			r.AddID(m.id, false)
-		}
-		r.Lines += inner
-	}
-}
-
-// mixedRow reads one row after another.
-type mixedRow[T engine.Float] struct {
+// csvRow reads one row after another. A row is written straight into its place, and taken back if
+// it turns out to be bad.
+type csvRow[T engine.Float] struct {
 	c      *Chunk[T]
 	p      *Settings
 	lay    *csvLayout
-	code   int32 // of the row's label
+	words  bool // columns hold texts
+	row    int  // where the row begins in Rows.X, or Rows.Val
+	had    int  // names before it
+	quotes bool // a field of it is quoted
+	code   int32
 	quoted []byte
 	name   []byte
 	id     []byte
 	alone  csvAnswer[T]
 }
 
-// lead begins a row: its numbers, 0 as yet, and the bias.
-func (m *mixedRow[T]) lead() {
-	r, row, lead := m.c.Out, len(m.c.Out.Idx), m.p.Bias+m.lay.numbers
+// begin begins a row: its bias and its numbers, which are sparse ones 0 as yet.
+func (m *csvRow[T]) begin() {
+	r, lead := m.c.Out, m.p.Bias+m.lay.numbers
+	if !m.words {
+		m.row = len(r.X)
+		r.room(m.p, m.lay.numbers)
+		return
+	}
+	m.row, m.had = len(r.Idx), len(r.Names.list)
 	r.Idx, r.Val = extended(r.Idx, lead), extended(r.Val, lead)
 	for i := range lead {
-		r.Idx[row+i] = int32(i)
+		r.Idx[m.row+i] = int32(i)
 	}
-	clear(r.Val[row:])
+	clear(r.Val[m.row:])
 	if m.p.Bias != 0 {
-		r.Val[row] = T(m.p.One)
+		r.Val[m.row] = T(m.p.One)
 	}
 }
 
+// numbers are the values of the row's columns of numbers.
+func (m *csvRow[T]) numbers() []T {
+	all := m.c.Out.X
+	if m.words {
+		all = m.c.Out.Val
+	}
+	return all[m.row+m.p.Bias:][:m.lay.numbers]
+}
+
+// end adds the row, whose label has that number.
+func (m *csvRow[T]) end(code int32) {
+	r := m.c.Out
+	var row []T
+	if m.words {
+		r.Ptr, row = append(r.Ptr, len(r.Idx)), r.Val[m.row:]
+	} else {
+		row = r.X[m.row:][:r.Dim]
+	}
+	r.Code = append(r.Code, code)
+	r.Finish(row, Squares(row), m.p)
+}
+
+// drop takes the row back.
+func (m *csvRow[T]) drop() {
+	r := m.c.Out
+	if !m.words {
+		r.X = r.X[:m.row]
+		return
+	}
+	r.Idx, r.Val = r.Idx[:m.row], r.Val[:m.row]
+	r.Names.cut(m.had)
+}
+
 // read adds the row that begins at start, whose first field is at pos, and returns where it ends.
-func (m *mixedRow[T]) read(start, pos int) (end, at int, bad string) {
-	c, lay, r := m.c, m.lay, m.c.Out
-	b := c.Text[:c.N+Stops]
-	row := len(r.Idx)
-	m.lead()
+func (m *csvRow[T]) read(start, pos int) (end, at int, bad string) {
+	c, lay := m.c, m.lay
+	b, delim := c.Text[:c.N+Stops], lay.delim
+	numbers := m.numbers()
+	m.quotes = false
 	if lay.label < 0 {
 		m.code = c.NoLabel(start, start)
 	}
+	ints := delim != ' ' // the fields may be plain integers
 	for col := 0; ; col++ {
-		pos = pastBlanks(b, pos, lay.delim)
+		if ints && col+1 < lay.cols && lay.to[col] >= 0 {
+			n := 0
+			n, pos = integers(numbers, lay.to[col:lay.cols-1], b, pos, delim)
+			col, ints = col+n, n > 0
+		}
+		pos = pastBlanks(b, pos, delim)
 		if col == lay.cols {
 			return 0, pos, fmt.Sprintf("expected %d columns, found more", lay.cols)
 		}
-		f := c.field(lay, pos, &m.quoted)
-		if f.bad != "" {
-			return 0, f.at, f.bad
+		plain := false // a number with nothing behind it
+		if to := lay.to[col]; to >= 0 && b[pos] != '"' {
+			v, stop, st := parseNumber[T](b, pos)
+			if ch := b[stop]; st == numOK && (ch == delim || ch == '\n') {
+				numbers[to], pos, plain = v, stop, true
+				if delim == ' ' {
+					pos = pastBlanks(b, pos, delim)
+				}
+			}
 		}
-		if lay.to[col] == toID && m.p.IDs {
-			m.id = append(m.id, f.text[:f.n]...)
+		if !plain {
+			m.quotes = m.quotes || b[pos] == '"'
+			f := c.field(lay, pos, &m.quoted)
+			if f.bad != "" {
+				return 0, f.at, f.bad
+			}
+			if lay.to[col] == toID && m.p.IDs {
+				m.id = append(m.id, f.text[:f.n]...)
+			}
+			if bad := m.take(start, col, &f); bad != "" {
+				return 0, f.off, bad
+			}
+			if pos = f.end; m.words { // names may have moved them
+				numbers = m.numbers()
+			}
 		}
-		if bad := m.take(row, start, col, &f); bad != "" {
-			return 0, f.off, bad
-		}
-		pos = f.end
 		if ch := b[pos]; ch == '\n' || ch == '\r' && b[pos+1] == '\n' {
 			if col+1 < lay.cols {
 				return 0, pos, c.tooFew(start, lay.cols, col+1)
 			}
 			return pos, 0, ""
-		} else if ch == lay.delim && lay.delim != ' ' {
+		} else if ch == delim && delim != ' ' {
 			pos++
 		}
 	}
 }
 
-// take puts a field into the row that begins at Rows.Idx[row].
-func (m *mixedRow[T]) take(row, start, col int, f *csvField) (bad string) {
+// take puts a field into the row.
+func (m *csvRow[T]) take(start, col int, f *csvField) (bad string) {
 	c, lay := m.c, m.lay
 	text := f.text[:f.n]
 	switch to := lay.to[col]; {
@@ -216,12 +220,11 @@ func (m *mixedRow[T]) take(row, start, col int, f *csvField) (bad string) {
 			}
 			text = []byte("?")
 		}
-		return m.word(row, start, col, text, f.off)
+		return m.word(start, col, text, f.off)
 	default:
 		v, end, st := parseNumber[T](f.text, 0)
-		at := row + m.p.Bias + int(to)
 		if st == numOK && end == f.n {
-			c.Out.Val[at] = v
+			m.numbers()[to] = v
 			return ""
 		}
 		if !isMissing(text) || lay.missing != "mean" && lay.missing != "indicator" {
@@ -230,16 +233,16 @@ func (m *mixedRow[T]) take(row, start, col int, f *csvField) (bad string) {
 			}
 			return c.badField(f.off, lay.delim, st)
 		}
-		c.Out.Val[at] = T(math.NaN()) // its mean is not known yet
+		m.numbers()[to] = T(math.NaN()) // its mean is not known yet
 		if lay.missing == "indicator" {
-			return m.word(row, start, col, []byte("?"), f.off)
+			return m.word(start, col, []byte("?"), f.off)
 		}
 	}
 	return ""
 }
 
 // word adds the feature that a column has where it holds a text.
-func (m *mixedRow[T]) word(row, start, col int, text []byte, off int) (bad string) {
+func (m *csvRow[T]) word(start, col int, text []byte, off int) (bad string) {
 	prefix := m.lay.prefix[col]
 	m.name = append(append(append(m.name[:0], prefix...), '='), text...)
 	r := m.c.Out
@@ -247,16 +250,6 @@ func (m *mixedRow[T]) word(row, start, col int, text []byte, off int) (bad strin
 	if m.p.HashBits > 0 {
 		hash = func() uint32 { return HashName([]byte(prefix), text) }
 	}
-	_, bad = feature(r, row, m.name, 1, Place{r.N, r.Lines, start, off}, hash)
+	_, bad = feature(r, m.row, m.name, 1, Place{r.N, r.Lines, start, off}, hash)
 	return bad
-}
-
-// noValue returns where the field at off ends, if its value is missing and that means its column's
-// mean.
-func (c *Chunk[T]) noValue(lay *csvLayout, off int, quoted *[]byte) (end int, yes bool) {
-	if lay.missing != "mean" {
-		return 0, false
-	}
-	f := c.field(lay, off, quoted)
-	return f.end, f.bad == "" && isMissing(f.text[:f.n])
 }

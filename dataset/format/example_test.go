@@ -13,7 +13,6 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"log"
 	"os"
-	"path/filepath"
 )
 
 // spins is a format of rows of + and -: the label, and features that are -1 or +1.
@@ -103,7 +102,7 @@ func ExampleOption() {
 	fmt.Println(format.Taking("IndexBase"))
 	// Output:
 	// LabelCol csv, ndjson, npz: the labels' column, by `NAME` or number (-1: the last)
-	// [svmlight ndjson vw hsb]
+	// [svmlight ndjson vw]
 }
 
 // Text may be cut anywhere near: a record of several lines stays whole.
@@ -389,7 +388,7 @@ func ExampleWriter() {
 	b := &engine.Block[float64]{Y: []float64{-1, 1}, Dim: 3, Ptr: []int{0, 2, 3},
 		Idx: []int32{0, 2, 1}, Val: []float64{1, 0.5, 2}, W: []float64{1, 3}}
 	for _, to := range []string{"vw", "svmlight"} {
-		w, err := format.NewWriter[float64](os.Stdout, nil, to, format.About{IndexBase: 1})
+		w, err := format.NewWriter(os.Stdout, nil, to, format.About{IndexBase: 1})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -404,12 +403,12 @@ func ExampleWriter() {
 	// Output:
 	// no | 1 3:0.5
 	// yes 3 | 2:2
-	// svmlight has no place for weights: write vw, csv, npz or hsb: the format has no place for it
+	// svmlight has no place for weights: write vw, csv or npz: the format has no place for it
 }
 
 func ExampleAbout() {
 	b := &engine.Block[float64]{Y: []float64{-1, 1}, Dim: 2, Stride: 2, X: []float64{3, 1, 4, 0}}
-	w, err := format.NewWriter[float64](os.Stdout, nil, "csv", format.About{Kind: "csv", Columns: 3,
+	w, err := format.NewWriter(os.Stdout, nil, "csv", format.About{Kind: "csv",
 		Header: []string{"age", "member", "y"}, LabelCol: 3})
 	if err != nil {
 		log.Fatal(err)
@@ -424,32 +423,6 @@ func ExampleAbout() {
 	// age,member,label
 	// 3,1,a
 	// 4,0,b
-}
-
-func ExampleSource() {
-	dir, err := os.MkdirTemp("", "source")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	name := filepath.Join(dir, "data.svm")
-	for _, text := range []string{"1 1:1\n", "1 1:1\n0 2:1\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			log.Fatal(err)
-		}
-		s, err := format.NewSource(name, dir)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(s.Name, s.Size, s.Changed(dir))
-		os.Remove(name)
-		fmt.Println(s.Changed(dir))
-	}
-	// Output:
-	// data.svm 6 false
-	// false
-	// data.svm 12 false
-	// false
 }
 
 // ExampleObjectKeys reads rows of a request for a model whose features have numbers from 1.

@@ -186,13 +186,7 @@ func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
 			trimer := 25*int(window[i]) + 5*int(window[i+1]) + int(window[i+2])
 			r.Idx, r.Val = append(r.Idx, int32(p.Bias+spliceCodes*i+trimer)), append(r.Val, one)
 		}
-		r.MaxSq = max(r.MaxSq, sum)
-		if p.Unit {
-			ToUnit(r.Val[row:], sum)
-		} else if p.Scale != 0 {
-			Divide(r.Val[row:], p.Scale)
-		}
-		r.count(p)
+		r.Finish(r.Val[row:], sum, p)
 		r.Ptr = append(r.Ptr, len(r.Idx))
 		r.Code = append(r.Code, code)
 	}

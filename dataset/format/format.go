@@ -200,8 +200,6 @@ type Layout struct {
 
 	Run bool // the text of chunks is Run.Text, whose rows have no places of their own
 
-	WeightCol string // the column of the weights, where the file and no option says it
-
 	Own any // the format's own
 }
 
@@ -289,7 +287,7 @@ var registered []*Format
 // table lists the formats, in the order in which they are named to people. It is a function, not a
 // variable, so that the linker leaves the formats out of a program that reads none.
 func table() []*Format {
-	return append([]*Format{SVMLight, CSV, NDJSON, VW, NPY, NPZ, IDX, Fasta, HSB, Blocks},
+	return append([]*Format{SVMLight, CSV, NDJSON, VW, NPY, NPZ, IDX, Fasta, Blocks},
 		registered...)
 }
 

@@ -84,6 +84,7 @@ var strangers = []struct {
 	{0, "\x04\x22\x4d\x18", "packed by lz4: unpack it first"},
 	{0, "\xff\xfe", "text in UTF-16" + asUTF8},
 	{0, "\xfe\xff", "text in UTF-16" + asUTF8},
+	{0, "\x8dHSB", "an hsb file, which is no longer read: convert the original examples to npz"},
 	{0, "\x89HDF", "an HDF5 file: write it as csv or svmlight"},
 	{0, "MATLAB 5.0 MAT-file", "a file of MATLAB: write it as csv or svmlight"},
 	{0, "SQLite format 3\x00", "a database of SQLite: write a table of it as csv"},

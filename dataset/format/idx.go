@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,11 +70,10 @@ func besideIDX(images string) string {
 	base := filepath.Base(images)
 	sibling := strings.NewReplacer("images-idx3", "labels-idx1", "images.idx3",
 		"labels.idx1").Replace(base)
-	name := filepath.Join(filepath.Dir(images), sibling)
-	if _, err := os.Stat(name); sibling == base || err != nil {
+	if sibling == base {
 		return ""
 	}
-	return name
+	return siblingOf(images, sibling)
 }
 
 // openIDX opens the files, checks their headers, and reads the labels. Images and labels may come
@@ -161,21 +160,8 @@ func readIDX(name string, l *Limits, open func(string) (File, error)) (*idxFile,
 		return nil, err
 	}
 	f.name = name
-	if int64(f.rows) > l.Held {
-		return nil, &RowError{File: name, Offset: 4, Err: ErrMemory,
-			What: fmt.Sprintf("%d labels take more than the %s there are for them: raise "+
-				"Options.Memory", f.rows, InKiB(l.Held))}
-	}
-	// grows with what is there: the header may lie
-	f.y, err = io.ReadAll(io.LimitReader(in, int64(f.rows)))
-	if err == nil && len(f.y) < f.rows {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return nil, in.Broken(8+int64(len(f.y)),
-			fmt.Sprintf("label %d of %d", len(f.y)+1, f.rows), err)
-	}
-	return f, AtEnd(in, 8+int64(f.rows), f.rows)
+	f.y, err = readLabels(in, l, 4, 8, f.rows, 1)
+	return f, err
 }
 
 // ReadIDX reads all bytes of one file of images, with their labels. The files are those that Open
@@ -301,29 +287,16 @@ func parseIDX[T engine.Float](c *Chunk[T], p *Settings) {
 	r, pixels := c.Out, c.Layout.Size
 	first := int(c.Offset-c.Layout.Start) / pixels
 	labels := c.Layout.Own.(*idxLabelled).y[first:]
-	n := c.N / pixels
-	r.Dim = pixels + p.Bias
-	r.Stride = Stride(r.Dim)
-	r.X = Sized(r.X, n*r.Stride)
+	r.X = slices.Grow(r.X, c.N/pixels*Stride(pixels+p.Bias))
 	var codes [256]int32 // the label's number in the chunk plus 1; 0: not met
-	for i := range n {
+	for i := range c.N / pixels {
 		y := labels[i]
 		if codes[y] == 0 {
 			codes[y] = c.AddLabel(byteLabels[y], i*pixels, i*pixels) + 1
 		}
 		r.Code = append(r.Code, codes[y]-1)
-		row := r.X[i*r.Stride : i*r.Stride+r.Stride]
-		clear(row[r.Dim:])
-		row = row[:r.Dim]
-		if p.Bias != 0 {
-			row[0] = T(p.One)
-		}
-		var sum uint64 // of the pixels' squares: exact, at most 2^26 2^16
-		x := row[p.Bias:]
-		for k, v := range c.Text[i*pixels : (i+1)*pixels][:len(x)] {
-			x[k] = T(v)
-			sum += uint64(v) * uint64(v)
-		}
-		r.Finish(row, float64(sum)+float64(p.Bias)*float64(float64(T(p.One))*float64(T(p.One))), p)
+		row := r.room(p, pixels)
+		sum := npyRow('u', 1, row[p.Bias:], c.Text[i*pixels:])
+		r.Finish(row, sum+float64(p.Bias)*float64(float64(T(p.One))*float64(T(p.One))), p)
 	}
 }

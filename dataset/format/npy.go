@@ -58,17 +58,24 @@ func sniffNPY(h *Head) int {
 	return No
 }
 
-// besideNPY is the file whose name has y for X at its begin.
-func besideNPY(name string) string {
-	base := filepath.Base(name)
-	if len(base) < 5 || base[0]|0x20 != 'x' || !strings.HasSuffix(base, ".npy") {
+// besideNPY is the npy whose name has y for X at its begin.
+func besideNPY(name string) string { return besideX(name, ".npy") }
+
+func besideX(name, ending string) string {
+	base, ok := strings.CutSuffix(filepath.Base(name), ending)
+	if !ok || base == "" || base[0]|0x20 != 'x' {
 		return ""
 	}
-	beside := filepath.Join(filepath.Dir(name), "y"+base[1:])
-	if _, err := os.Stat(beside); err != nil {
+	return siblingOf(name, "y"+base[1:]+".npy")
+}
+
+// siblingOf is the file of that name in the folder of another one, "" where there is none.
+func siblingOf(file, name string) string {
+	name = filepath.Join(filepath.Dir(file), name)
+	if _, err := os.Stat(name); err != nil {
 		return ""
 	}
-	return beside
+	return name
 }
 
 // placeNPY finds a label in the labels' file.
@@ -192,22 +199,29 @@ func (a *npyArray) some(in File) error {
 
 // read reads labels.
 func (a *npyArray) read(in File, l *Limits) (err error) {
-	size := int64(a.rows) * int64(a.size)
-	if size > l.Held {
-		return &RowError{File: in.Name(), Offset: a.start, Err: ErrMemory,
+	a.y, err = readLabels(in, l, a.start, a.start, a.rows, a.size)
+	return err
+}
+
+// readLabels reads the labels of a file, rows elements of so many bytes from start to its end;
+// counted is the byte where the header says how many there are.
+func readLabels(in File, l *Limits, counted, start int64, rows, size int) ([]byte, error) {
+	all := int64(rows) * int64(size)
+	if all > l.Held {
+		return nil, &RowError{File: in.Name(), Offset: counted, Err: ErrMemory,
 			What: fmt.Sprintf("%d labels take more than the %s there are for them: raise "+
-				"Options.Memory", a.rows, InKiB(l.Held))}
+				"Options.Memory", rows, InKiB(l.Held))}
 	}
 	// grows with what is there: the header may lie
-	a.y, err = io.ReadAll(io.LimitReader(in, size))
-	if err == nil && int64(len(a.y)) < size {
+	y, err := io.ReadAll(io.LimitReader(in, all))
+	if err == nil && int64(len(y)) < all {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return in.Broken(a.start+int64(len(a.y)),
-			fmt.Sprintf("label %d of %d", len(a.y)/a.size+1, a.rows), err)
+		return nil, in.Broken(start+int64(len(y)),
+			fmt.Sprintf("label %d of %d", len(y)/size+1, rows), err)
 	}
-	return AtEnd(in, a.start+size, a.rows)
+	return y, AtEnd(in, start+all, rows)
 }
 
 // npyHeader reads the header of an array. With flat one of more than two dimensions is rows of all

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,17 +53,7 @@ func sniffNPZ(h *Head) int {
 }
 
 // besideNPZ is the file y.npy beside X.npz.
-func besideNPZ(name string) string {
-	base, ok := strings.CutSuffix(filepath.Base(name), ".npz")
-	if !ok || base == "" || base[0]|0x20 != 'x' {
-		return ""
-	}
-	beside := filepath.Join(filepath.Dir(name), "y"+base[1:]+".npy")
-	if _, err := os.Stat(beside); err != nil {
-		return ""
-	}
-	return beside
-}
+func besideNPZ(name string) string { return besideX(name, ".npz") }
 
 // placeNPZ finds a label in its array.
 func placeNPZ(e *RowError, l *Layout, at int64) {

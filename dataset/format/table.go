@@ -326,16 +326,7 @@ func (r *tableRow[T]) number(f int, v T) (bad string) {
 // dense adds a row of columns of numbers.
 func (r *tableRow[T]) dense() (bad string) {
 	out := r.Out
-	out.Dim = len(r.t.Numbers) + r.s.Bias
-	out.Stride = Stride(out.Dim)
-	lo := len(out.X)
-	out.X = extended(out.X, out.Stride)
-	row := out.X[lo:]
-	clear(row[out.Dim:])
-	row = row[:out.Dim]
-	if r.s.Bias != 0 {
-		row[0] = T(r.s.One)
-	}
+	row := out.room(r.s, len(r.t.Numbers))
 	x := row[r.s.Bias:]
 	for f, column := range r.t.Numbers {
 		v := column[r.i]

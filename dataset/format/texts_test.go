@@ -97,7 +97,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: no place of a label that has no line", f.Name)
 		}
 	}
-	if got := Or(Names(nil)); got != "svmlight, csv, ndjson, vw, npy, npz, idx, fasta or hsb" {
+	if got := Or(Names(nil)); got != "svmlight, csv, ndjson, vw, npy, npz, idx or fasta" {
 		t.Error(got)
 	}
 	if got := Taking("LabelCol"); !slices.Equal(got, []string{"csv", "ndjson", "npz"}) || Help("LabelCol") == "" {

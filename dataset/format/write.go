@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -17,59 +15,66 @@ import (
 // ErrNoPlace: a format that is written has no place for something that the examples have.
 var ErrNoPlace = errors.New("the format has no place for it")
 
+// About describes the features of examples for a [Writer]; the fields are those of [Layout].
+type About struct {
+	Kind      string
+	IndexBase int
+	LabelCol  int
+	Header    []string
+	Kinds     string
+	Lead      int
+	Words     bool
+	// TextLabel reports whether a label is a text where it comes from, as ndjson keeps it; nil: no.
+	TextLabel func(label string) bool
+}
+
 // Writer writes examples as a file of some format, which reads back as the same examples. What a
 // format has no place for is an ErrNoPlace, or, where the examples serve without it, in Lost.
 // Not safe for concurrent use.
-type Writer[T engine.Float] struct {
-	form  rowWriter[T]
+type Writer struct {
+	write func(b *engine.Block[float64], e *written) error
 	e     written
 	whole bool
 	calls int
 }
 
-// rowWriter writes one format.
-type rowWriter[T engine.Float] interface {
-	write(b *engine.Block[T], e *written) error
-	end(e *written) error
-}
-
 // written is what writers of all formats know.
 type written struct {
-	about  About
-	out    *bufio.Writer
-	labels io.Writer // npy
-	texts  []string  // of the classes
-	held   int       // of these that were looked at, which are in
-	index  LabelIndex
-	names  []string // of the features that have some
-	size   int      // bits of an element
-	lost   []string
-	to     string
+	about   About
+	out     *bufio.Writer
+	labels  io.Writer // npy
+	texts   []string  // of the classes
+	held    int       // of these that were looked at, which are in
+	index   LabelIndex
+	names   []string // of the features that have some
+	columns []string // those of About that are features
+	lost    []string
+	to      string
+	line    []byte // memory that calls use again
 }
 
 // writerOf is a format that is written.
-type writerOf[T engine.Float] struct {
+type writerOf struct {
 	format *Format
 	whole  bool // all examples at once
-	make   func(e *written) (rowWriter[T], error)
+	begin  func(e *written) (write func(b *engine.Block[float64], e *written) error, err error)
 }
 
 // writers lists them, in the order of the table.
-func writers[T engine.Float]() []writerOf[T] {
-	return []writerOf[T]{
-		{SVMLight, false, newSVMLightWriter[T]},
-		{CSV, true, newCSVWriter[T]},
-		{NDJSON, false, newNDJSONWriter[T]},
-		{VW, false, newVWWriter[T]},
-		{NPY, true, newNPYWriter[T]},
-		{NPZ, true, newNPZWriter[T]},
-		{HSB, false, newHSBWriter[T]},
+func writers() []writerOf {
+	return []writerOf{
+		{SVMLight, false, beginSVMLight},
+		{CSV, true, beginCSV},
+		{NDJSON, false, beginNDJSON},
+		{VW, false, beginVW},
+		{NPY, true, beginNPY},
+		{NPZ, true, beginNPZ},
 	}
 }
 
 // Written lists the names of the formats that a Writer writes.
 func Written() (names []string) {
-	for _, w := range writers[float64]() {
+	for _, w := range writers() {
 		names = append(names, w.format.Name)
 	}
 	return names
@@ -77,7 +82,7 @@ func Written() (names []string) {
 
 // WrittenWhole reports whether a Writer of that format takes all examples in one call of Write.
 func WrittenWhole(name string) bool {
-	for _, w := range writers[float64]() {
+	for _, w := range writers() {
 		if w.format.Name == name {
 			return w.whole
 		}
@@ -88,22 +93,21 @@ func WrittenWhole(name string) bool {
 // NewWriter returns a Writer of the format of that name (see [Written]) to w. labels is where those
 // of npy go, an array of their own; other formats have them in the file. about says what the
 // features are: Kind and, where they are columns, their names. Errors wrap ErrOption.
-func NewWriter[T engine.Float](w, labels io.Writer, to string, about About) (*Writer[T], error) {
+func NewWriter(w, labels io.Writer, to string, about About) (*Writer, error) {
 	if about.Kind == "" {
 		about.Kind = SVMLight.Name
 	}
 	if Lookup(about.Kind) == nil {
 		return nil, fmt.Errorf("kind %q: expected %s: %w", about.Kind, Or(Names(nil)), ErrOption)
 	}
-	for _, f := range writers[T]() {
+	for _, f := range writers() {
 		if f.format.Name != to {
 			continue
 		}
-		var v T
-		out := &Writer[T]{whole: f.whole, e: written{about: about, labels: labels, to: to,
-			out: bufio.NewWriterSize(w, 1<<16), size: int(unsafe.Sizeof(v)) * 8}}
+		out := &Writer{whole: f.whole, e: written{about: about, labels: labels, to: to,
+			columns: about.columns(), out: bufio.NewWriterSize(w, 1<<16)}}
 		var err error
-		out.form, err = f.make(&out.e)
+		out.write, err = f.begin(&out.e)
 		return out, err
 	}
 	return nil, fmt.Errorf("format %q: expected %s: %w", to, Or(Written()), ErrOption)
@@ -113,7 +117,7 @@ func NewWriter[T engine.Float](w, labels io.Writer, to string, about About) (*Wr
 // where b has none classes[0] of -1 and classes[1] of +1. names are those of the features, behind
 // About.Lead, where features have names that are no columns'. Both may grow from call to call, and
 // keep what they had. csv, npy and npz take all examples in one call.
-func (w *Writer[T]) Write(b *engine.Block[T], classes, names []string) error {
+func (w *Writer) Write(b *engine.Block[float64], classes, names []string) error {
 	if w.calls++; w.whole && w.calls > 1 {
 		return fmt.Errorf("%s: all examples in one call of Write: %w", w.e.to, ErrOption)
 	}
@@ -128,39 +132,34 @@ func (w *Writer[T]) Write(b *engine.Block[T], classes, names []string) error {
 		return err
 	}
 	w.e.texts, w.e.names = classes, names
-	return w.form.write(b, &w.e)
+	return w.write(b, &w.e)
 }
 
 // holds refuses labels that the format would not give back as the same classes.
 func (e *written) holds(classes []string) error {
-	if e.to == HSB.Name || e.to == NDJSON.Name {
-		return nil // they have texts
+	if e.to == NDJSON.Name {
+		return nil // it has texts
 	}
 	for ; e.held < len(classes); e.held++ {
 		l := MakeLabel(classes[e.held])
 		if i := e.index.Find(l); i >= 0 && e.to != NPY.Name && e.to != NPZ.Name {
 			return e.noPlace(fmt.Sprintf("the labels %q and %q, which are not the same",
-				e.index.List[i].Text, l.Text), "ndjson or hsb")
+				e.index.List[i].Text, l.Text), "ndjson")
 		}
 		if l.Text != "" && IsMissingLabel(l.Text) {
 			return e.noPlace(fmt.Sprintf("the label %q, which stands for none", l.Text),
-				"ndjson or hsb")
+				"ndjson")
 		}
 		e.index.Add(l)
 	}
 	return nil
 }
 
-// Close writes what is left, the end of the file included. It doesn't close what is written to.
-func (w *Writer[T]) Close() error {
-	if err := w.form.end(&w.e); err != nil {
-		return err
-	}
-	return w.e.out.Flush()
-}
+// Close writes what is left. It doesn't close what is written to.
+func (w *Writer) Close() error { return w.e.out.Flush() }
 
 // Lost says in words what of the examples is not in the file.
-func (w *Writer[T]) Lost() []string { return w.e.lost }
+func (w *Writer) Lost() []string { return w.e.lost }
 
 // lose notes what is lost, once.
 func (e *written) lose(what string) {
@@ -175,7 +174,7 @@ func (e *written) noPlace(what, others string) error {
 }
 
 // text returns the label of example i.
-func text[T engine.Float](b *engine.Block[T], e *written, i int) string {
+func (e *written) text(b *engine.Block[float64], i int) string {
 	switch {
 	case b.Class != nil:
 		return e.texts[b.Class[i]]
@@ -186,7 +185,7 @@ func text[T engine.Float](b *engine.Block[T], e *written, i int) string {
 }
 
 // weight returns the weight of example i.
-func weight[T engine.Float](b *engine.Block[T], i int) T {
+func weight(b *engine.Block[float64], i int) float64 {
 	if len(b.W) == 0 {
 		return 1
 	}
@@ -194,8 +193,8 @@ func weight[T engine.Float](b *engine.Block[T], i int) T {
 }
 
 // number appends a value by its shortest exact decimal.
-func (e *written) number(b []byte, v float64) []byte {
-	return strconv.AppendFloat(b, v, 'g', -1, e.size)
+func number(b []byte, v float64) []byte {
+	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
 // columns returns the names of the columns that are features, nil if they have none.
@@ -221,11 +220,11 @@ func (a *About) columns() []string {
 }
 
 // name returns the name of a feature, "" if it has none.
-func (e *written) name(columns []string, j int) string {
+func (e *written) name(j int) string {
 	switch {
 	case !e.about.Words || j < e.about.Lead:
-		if j < len(columns) {
-			return columns[j]
+		if j < len(e.columns) {
+			return e.columns[j]
 		}
 	case j-e.about.Lead < len(e.names):
 		return e.names[j-e.about.Lead]
@@ -237,7 +236,7 @@ func (e *written) name(columns []string, j int) string {
 func (e *written) named() bool { return e.about.Words || len(e.about.Header) > 0 }
 
 // eachValue calls do with the features of example i that are stored, zeros of dense ones left out.
-func eachValue[T engine.Float](b *engine.Block[T], i int, do func(j int, v T) error) error {
+func eachValue(b *engine.Block[float64], i int, do func(j int, v float64) error) error {
 	idx, val := b.Example(i)
 	for k, v := range val {
 		j := k
@@ -253,54 +252,50 @@ func eachValue[T engine.Float](b *engine.Block[T], i int, do func(j int, v T) er
 	return nil
 }
 
-// svmlightWriter writes svmlight.
-type svmlightWriter[T engine.Float] struct {
-	line  []byte
-	words int8 // labels are words (1) or numbers (-1)
-}
-
-func newSVMLightWriter[T engine.Float](e *written) (rowWriter[T], error) {
+// beginSVMLight writes svmlight.
+func beginSVMLight(e *written) (func(*engine.Block[float64], *written) error, error) {
 	if e.named() {
 		e.lose("the names of features: they are numbered")
 	}
-	return &svmlightWriter[T]{}, nil
+	return new(svmlightWriter).write, nil
 }
 
-func (w *svmlightWriter[T]) write(b *engine.Block[T], e *written) error {
+// svmlightWriter knows whether labels are words (1) or numbers (-1); 0: not yet.
+type svmlightWriter int8
+
+func (w *svmlightWriter) write(b *engine.Block[float64], e *written) error {
 	for i := range b.Len() {
 		if weight(b, i) != 1 {
-			return e.noPlace("weights", "vw, csv, npz or hsb")
+			return e.noPlace("weights", "vw, csv or npz")
 		}
-		label := text(b, e, i)
-		kind := int8(-1)
+		label := e.text(b, i)
+		kind := svmlightWriter(-1)
 		if !MakeLabel(label).Numeric {
 			if kind = 1; !plainWord([]byte(label)) || strings.ContainsAny(label, " \t") {
-				return e.noPlace(fmt.Sprintf("the label %q", label), "csv, ndjson or hsb")
+				return e.noPlace(fmt.Sprintf("the label %q", label), "csv or ndjson")
 			}
 		}
-		if w.words == 0 {
-			w.words = kind
+		if *w == 0 {
+			*w = kind
 		}
-		if kind != w.words {
+		if kind != *w {
 			return e.noPlace(fmt.Sprintf("labels that are numbers and words, such as %q", label),
-				"csv, ndjson or hsb")
+				"csv or ndjson")
 		}
-		w.line = append(w.line[:0], label...)
-		eachValue(b, i, func(j int, v T) error {
-			w.line = append(w.line, ' ')
-			w.line = strconv.AppendInt(w.line, int64(j+e.about.base()), 10)
-			w.line = append(w.line, ':')
-			w.line = e.number(w.line, float64(v))
+		e.line = append(e.line[:0], label...)
+		eachValue(b, i, func(j int, v float64) error {
+			e.line = append(e.line, ' ')
+			e.line = strconv.AppendInt(e.line, int64(j+e.about.base()), 10)
+			e.line = append(e.line, ':')
+			e.line = number(e.line, v)
 			return nil
 		})
-		if _, err := e.out.Write(append(w.line, '\n')); err != nil {
+		if _, err := e.out.Write(append(e.line, '\n')); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-func (w *svmlightWriter[T]) end(*written) error { return nil }
 
 // base is the number of the first feature in text.
 func (a *About) base() int {
@@ -310,55 +305,48 @@ func (a *About) base() int {
 	return a.IndexBase
 }
 
-// vwWriter writes Vowpal Wabbit's text.
-type vwWriter[T engine.Float] struct {
-	line    []byte
-	columns []string
-}
+// beginVW writes Vowpal Wabbit's text.
+func beginVW(*written) (func(*engine.Block[float64], *written) error, error) { return writeVW, nil }
 
-func newVWWriter[T engine.Float](e *written) (rowWriter[T], error) {
-	return &vwWriter[T]{columns: e.about.columns()}, nil
-}
-
-func (w *vwWriter[T]) write(b *engine.Block[T], e *written) error {
+func writeVW(b *engine.Block[float64], e *written) error {
 	for i := range b.Len() {
-		label := text(b, e, i)
+		label := e.text(b, i)
 		if !vwLabel(label) {
-			return e.noPlace(fmt.Sprintf("the label %q", label), "csv, ndjson or hsb")
+			return e.noPlace(fmt.Sprintf("the label %q", label), "csv or ndjson")
 		}
-		w.line = append(w.line[:0], label...)
+		e.line = append(e.line[:0], label...)
 		if v := weight(b, i); v != 1 {
-			w.line = e.number(append(w.line, ' '), float64(v))
+			e.line = number(append(e.line, ' '), v)
 		}
 		space := "" // the namespace that the line stands in
-		w.line = append(w.line, " |"...)
-		err := eachValue(b, i, func(j int, v T) error {
+		e.line = append(e.line, " |"...)
+		err := eachValue(b, i, func(j int, v float64) error {
 			own, name := "", strconv.Itoa(j+e.about.base())
 			if e.named() {
-				name = e.name(w.columns, j)
+				name = e.name(j)
 				if ns, rest, ok := strings.Cut(name, "^"); ok {
 					own, name = ns, rest
 				}
 				if name == "" || own == "" && allDigits([]byte(name)) ||
 					strings.ContainsAny(own+name, " \t|:\r\n") {
-					return e.noPlace(fmt.Sprintf("the name %q", e.name(w.columns, j)),
-						"ndjson or hsb")
+					return e.noPlace(fmt.Sprintf("the name %q", e.name(j)),
+						"ndjson")
 				}
 			}
 			if own != space {
-				w.line = append(append(w.line, " |"...), own...)
+				e.line = append(append(e.line, " |"...), own...)
 				space = own
 			}
-			w.line = append(append(w.line, ' '), name...)
+			e.line = append(append(e.line, ' '), name...)
 			if v != 1 {
-				w.line = e.number(append(w.line, ':'), float64(v))
+				e.line = number(append(e.line, ':'), v)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if _, err := e.out.Write(append(w.line, '\n')); err != nil {
+		if _, err := e.out.Write(append(e.line, '\n')); err != nil {
 			return err
 		}
 	}
@@ -371,22 +359,16 @@ func vwLabel(label string) bool {
 		!strings.ContainsAny(label, " \t|'")
 }
 
-func (w *vwWriter[T]) end(*written) error { return nil }
-
-// ndjsonWriter writes an object a line.
-type ndjsonWriter[T engine.Float] struct {
-	line    []byte
-	columns []string
-	keys    []string // of the features, quoted
-}
-
-func newNDJSONWriter[T engine.Float](e *written) (rowWriter[T], error) {
-	w := &ndjsonWriter[T]{columns: e.about.columns()}
-	if slices.ContainsFunc(w.columns, isLabelName) {
-		return nil, e.noPlace("a feature called label, class, target or y", "csv or hsb")
+// beginNDJSON writes an object a line.
+func beginNDJSON(e *written) (func(*engine.Block[float64], *written) error, error) {
+	if slices.ContainsFunc(e.columns, isLabelName) {
+		return nil, e.noPlace("a feature called label, class, target or y", "csv")
 	}
-	return w, nil
+	return new(ndjsonWriter).write, nil
 }
+
+// ndjsonWriter has the keys of the features, quoted.
+type ndjsonWriter [][]byte
 
 func isLabelName(name string) bool {
 	return slices.ContainsFunc(labelNames, func(l string) bool {
@@ -394,51 +376,48 @@ func isLabelName(name string) bool {
 	})
 }
 
-func (w *ndjsonWriter[T]) write(b *engine.Block[T], e *written) error {
+func (w *ndjsonWriter) write(b *engine.Block[float64], e *written) error {
 	for _, name := range e.names {
 		if isLabelName(name) {
-			return e.noPlace("a feature called label, class, target or y", "vw or hsb")
+			return e.noPlace("a feature called label, class, target or y", "vw")
 		}
 	}
 	for i := range b.Len() {
 		if weight(b, i) != 1 {
-			return e.noPlace("weights", "vw, csv, npz or hsb")
+			return e.noPlace("weights", "vw, csv or npz")
 		}
-		w.line = e.jsonLabel(append(w.line[:0], `{"label":`...), text(b, e, i))
+		e.line = e.jsonLabel(append(e.line[:0], `{"label":`...), e.text(b, i))
 		if !e.named() {
-			w.line = append(w.line, `,"x":{`...)
+			e.line = append(e.line, `,"x":{`...)
 		}
 		first := !e.named()
-		eachValue(b, i, func(j int, v T) error {
+		eachValue(b, i, func(j int, v float64) error {
 			if !first {
-				w.line = append(w.line, ',')
+				e.line = append(e.line, ',')
 			}
 			first = false
 			if e.named() {
-				for len(w.keys) <= j {
-					name := e.name(w.columns, len(w.keys))
-					w.keys = append(w.keys, string(jsonString(nil, name)))
+				for len(*w) <= j {
+					*w = append(*w, jsonString(nil, e.name(len(*w))))
 				}
-				w.line = append(w.line, w.keys[j]...)
+				e.line = append(e.line, (*w)[j]...)
 			} else {
-				w.line = append(w.line, '"')
-				w.line = strconv.AppendInt(w.line, int64(j+e.about.base()), 10)
-				w.line = append(w.line, '"')
+				e.line = append(e.line, '"')
+				e.line = strconv.AppendInt(e.line, int64(j+e.about.base()), 10)
+				e.line = append(e.line, '"')
 			}
-			w.line = e.number(append(w.line, ':'), float64(v))
+			e.line = number(append(e.line, ':'), v)
 			return nil
 		})
 		if !e.named() {
-			w.line = append(w.line, '}')
+			e.line = append(e.line, '}')
 		}
-		if _, err := e.out.Write(append(w.line, "}\n"...)); err != nil {
+		if _, err := e.out.Write(append(e.line, "}\n"...)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-func (w *ndjsonWriter[T]) end(*written) error { return nil }
 
 // jsonLabel appends a label as JSON has it: a plain numeral as a number, if it is no text where it
 // comes from. JSON's numbers have no plus.
@@ -471,24 +450,23 @@ func jsonString(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// csvWriter writes columns, the label's last.
-type csvWriter[T engine.Float] struct{}
-
-func newCSVWriter[T engine.Float](*written) (rowWriter[T], error) { return csvWriter[T]{}, nil }
+// beginCSV writes columns, the label's last.
+func beginCSV(*written) (func(*engine.Block[float64], *written) error, error) {
+	return writeCSV, nil
+}
 
 // mostColumns is how many columns of csv are written: more are nearly all zeros.
 const mostColumns = 1 << 16
 
-func (csvWriter[T]) write(b *engine.Block[T], e *written) error {
+func writeCSV(b *engine.Block[float64], e *written) error {
 	if b.Dim > mostColumns {
 		return e.noPlace(fmt.Sprintf("%d features (%d columns at most)", b.Dim, mostColumns),
-			"svmlight, ndjson, vw, npz or hsb")
+			"svmlight, ndjson, vw or npz")
 	}
 	var line []byte
-	columns := e.about.columns()
 	if e.named() {
 		for j := range b.Dim {
-			name := e.name(columns, j)
+			name := e.name(j)
 			if name == "" {
 				name = strconv.Itoa(j + 1)
 			}
@@ -503,20 +481,20 @@ func (csvWriter[T]) write(b *engine.Block[T], e *written) error {
 		e.lose("which column has the weights: it is the last but one")
 	}
 	e.out.Write(line)
-	row := make([]T, b.Dim)
+	row := make([]float64, b.Dim)
 	for i := range b.Len() {
 		clear(row)
-		eachValue(b, i, func(j int, v T) error { row[j] = v; return nil })
+		eachValue(b, i, func(j int, v float64) error { row[j] = v; return nil })
 		line = line[:0]
 		for _, v := range row {
-			line = append(e.number(line, float64(v)), ',')
+			line = append(number(line, v), ',')
 		}
 		if len(b.W) > 0 {
-			line = append(e.number(line, float64(b.W[i])), ',')
+			line = append(number(line, b.W[i]), ',')
 		}
-		label := text(b, e, i)
+		label := e.text(b, i)
 		if strings.ContainsAny(label, "\r\n") || label == "" || label == "?" {
-			return e.noPlace(fmt.Sprintf("the label %q", label), "ndjson or hsb")
+			return e.noPlace(fmt.Sprintf("the label %q", label), "ndjson")
 		}
 		if _, err := e.out.Write(append(quotedField(line, label), '\n')); err != nil {
 			return err
@@ -525,31 +503,10 @@ func (csvWriter[T]) write(b *engine.Block[T], e *written) error {
 	return nil
 }
 
-func (csvWriter[T]) end(*written) error { return nil }
-
 // quotedField appends a text, in quotes where it needs some.
 func quotedField(b []byte, text string) []byte {
 	if !strings.ContainsAny(text, "\",;\t #\r\n") && text != "" {
 		return append(b, text...)
 	}
 	return append(append(append(b, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
-}
-
-// exactly returns the smallest kind of values in a binary file that holds all of them.
-func exactly[T engine.Float](val []T, least int) int {
-	kind := least
-	for _, v := range val {
-		switch x := float64(v); {
-		case kind == hsbOnes && x == 1 || kind <= hsbBytes && x >= 0 && x <= 255 &&
-			x == math.Trunc(x) && !math.Signbit(x):
-			if x != 1 {
-				kind = hsbBytes
-			}
-		case float64(float32(x)) == x:
-			kind = max(kind, hsbSingle)
-		default:
-			return hsbDouble
-		}
-	}
-	return kind
 }

@@ -2,12 +2,10 @@ package format
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -29,29 +27,36 @@ func npyBytes(descr string, shape []int, data []byte) []byte {
 }
 
 // npyValues are values as an array has them, in the fewest bytes that hold them.
-func npyValues[T engine.Float](val []T) (descr string, data []byte) {
-	kind := exactly(val, hsbBytes)
-	return [...]string{hsbBytes: "|u1", hsbSingle: "<f4", hsbDouble: "<f8"}[kind],
-		appendValues(nil, val, kind)
-}
-
-// appendValues appends values of that kind.
-func appendValues[T engine.Float](b []byte, val []T, kind int) []byte {
+func npyValues(val []float64) (descr string, data []byte) {
+	descr = "|u1"
 	for _, v := range val {
-		switch kind {
-		case hsbBytes:
-			b = append(b, byte(v))
-		case hsbSingle:
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
-		case hsbDouble:
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(v)))
+		switch {
+		case float64(float32(v)) != v:
+			return "<f8", float64Bytes(val)
+		case !(v >= 0 && v <= 255 && v == math.Trunc(v)) || math.Signbit(v):
+			descr = "<f4"
 		}
 	}
-	return b
+	for _, v := range val {
+		if descr == "<f4" {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(v)))
+		} else {
+			data = append(data, byte(v))
+		}
+	}
+	return descr, data
+}
+
+// float64Bytes are values as an array of float64.
+func float64Bytes(val []float64) (data []byte) {
+	for _, v := range val {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
+	}
+	return data
 }
 
 // npyLabelBytes is the array of labels: numbers where all are, else texts.
-func npyLabelBytes[T engine.Float](b *engine.Block[T], e *written) ([]byte, error) {
+func npyLabelBytes(b *engine.Block[float64], e *written) ([]byte, error) {
 	integers, whole := WholeLabels(e.texts)
 	numbers, most := true, 1
 	fractions, met := make([]float64, len(e.texts)), map[float64]bool{}
@@ -97,7 +102,7 @@ func npyLabelBytes[T engine.Float](b *engine.Block[T], e *written) ([]byte, erro
 		}
 	}
 	if 4*most > LongLabel && !numbers && !whole {
-		return nil, e.noPlace(fmt.Sprintf("labels of %d letters", most), "ndjson or hsb")
+		return nil, e.noPlace(fmt.Sprintf("labels of %d letters", most), "ndjson")
 	}
 	return npyBytes(descr, []int{b.Len()}, data), nil
 }
@@ -105,23 +110,26 @@ func npyLabelBytes[T engine.Float](b *engine.Block[T], e *written) ([]byte, erro
 // mostDense is how many values of sparse examples are written as a dense array.
 const mostDense = 1 << 28
 
-// npyWriter writes two arrays.
-type npyWriter[T engine.Float] struct{}
-
-func newNPYWriter[T engine.Float](e *written) (rowWriter[T], error) {
-	if e.named() {
-		e.lose("the names of features: they are columns")
-	}
+// beginNPY writes two arrays.
+func beginNPY(e *written) (func(*engine.Block[float64], *written) error, error) {
 	if e.labels == nil {
 		return nil, fmt.Errorf("npy: no place for the labels, which are a second array: %w",
 			ErrOption)
 	}
-	return npyWriter[T]{}, nil
+	e.loseNames()
+	return writeNPY, nil
 }
 
-func (npyWriter[T]) write(b *engine.Block[T], e *written) error {
+// loseNames notes that arrays have no names of columns.
+func (e *written) loseNames() {
+	if e.named() {
+		e.lose("the names of features: they are columns")
+	}
+}
+
+func writeNPY(b *engine.Block[float64], e *written) error {
 	if len(b.W) > 0 {
-		return e.noPlace("weights", "npz, vw, csv or hsb")
+		return e.noPlace("weights", "npz, vw or csv")
 	}
 	labels, err := npyLabelBytes(b, e)
 	if err != nil {
@@ -138,34 +146,28 @@ func (npyWriter[T]) write(b *engine.Block[T], e *written) error {
 	return err
 }
 
-func (npyWriter[T]) end(*written) error { return nil }
-
 // denseBytes is the array of examples.
-func denseBytes[T engine.Float](b *engine.Block[T], e *written) ([]byte, error) {
+func denseBytes(b *engine.Block[float64], e *written) ([]byte, error) {
 	n := b.Len() * b.Dim
 	if !b.Dense() && n > mostDense {
-		return nil, e.noPlace(fmt.Sprintf("%d values of sparse examples", n), "npz or hsb")
+		return nil, e.noPlace(fmt.Sprintf("%d values of sparse examples", n), "npz")
 	}
-	all := make([]T, n)
+	all := make([]float64, n)
 	for i := range b.Len() {
 		row := all[i*b.Dim : (i+1)*b.Dim]
-		eachValue(b, i, func(j int, v T) error { row[j] = v; return nil })
+		eachValue(b, i, func(j int, v float64) error { row[j] = v; return nil })
 	}
 	descr, data := npyValues(all)
 	return npyBytes(descr, []int{b.Len(), b.Dim}, data), nil
 }
 
-// npzWriter writes a zip of arrays: X and y, or the parts of a matrix and y, and weights.
-type npzWriter[T engine.Float] struct{}
-
-func newNPZWriter[T engine.Float](e *written) (rowWriter[T], error) {
-	if e.named() {
-		e.lose("the names of features: they are columns")
-	}
-	return npzWriter[T]{}, nil
+// beginNPZ writes a zip of arrays: X and y, or the parts of a matrix and y, and weights.
+func beginNPZ(e *written) (func(*engine.Block[float64], *written) error, error) {
+	e.loseNames()
+	return writeNPZ, nil
 }
 
-func (npzWriter[T]) write(b *engine.Block[T], e *written) error {
+func writeNPZ(b *engine.Block[float64], e *written) error {
 	z := &zipWriter{w: e.out}
 	labels, err := npyLabelBytes(b, e)
 	if err != nil {
@@ -179,7 +181,7 @@ func (npzWriter[T]) write(b *engine.Block[T], e *written) error {
 		z.add("X.npy", data)
 	} else {
 		var ptr, idx []byte
-		var val []T
+		var val []float64
 		ptr = binary.LittleEndian.AppendUint64(ptr, 0)
 		for i := range b.Len() {
 			js, vs := b.Sparse(i)
@@ -200,13 +202,11 @@ func (npzWriter[T]) write(b *engine.Block[T], e *written) error {
 	}
 	z.add("y.npy", labels)
 	if len(b.W) > 0 {
-		z.add("weight.npy", npyBytes("<f8", []int{b.Len()}, appendValues(nil, b.W, hsbDouble)))
+		z.add("weight.npy", npyBytes("<f8", []int{b.Len()}, float64Bytes(b.W)))
 		e.lose("which array has the weights: it is called weight")
 	}
 	return z.end()
 }
-
-func (npzWriter[T]) end(*written) error { return nil }
 
 // zipWriter writes a zip of stored files.
 type zipWriter struct {
@@ -227,7 +227,7 @@ func (z *zipWriter) put(b []byte) {
 // add adds a file.
 func (z *zipWriter) add(name string, data []byte) {
 	if z.at+uint64(len(data)) > math.MaxUint32-1<<20 && z.err == nil {
-		z.err = fmt.Errorf("a zip of more than 4 GiB: write hsb: %w", ErrNoPlace)
+		z.err = fmt.Errorf("a zip of more than 4 GiB: write svmlight, ndjson or vw: %w", ErrNoPlace)
 	}
 	le := binary.LittleEndian
 	// version 2.0, no flags, stored, 1 January 1980
@@ -250,189 +250,4 @@ func (z *zipWriter) end() error {
 	b = le.AppendUint32(le.AppendUint32(b, uint32(len(z.directory))), uint32(z.at))
 	z.put(append(z.directory, append(b, 0, 0)...))
 	return z.err
-}
-
-// hsbWriter writes the binary form.
-type hsbWriter[T engine.Float] struct {
-	rows, values       uint64
-	labels, names      int // written
-	begun, dense       bool
-	counts, idx, codes []int32
-	val, w             []T
-	dim, n             int
-}
-
-func newHSBWriter[T engine.Float](*written) (rowWriter[T], error) { return &hsbWriter[T]{}, nil }
-
-// hsbPut writes a record.
-func hsbPut(w io.Writer, kind, rows uint32, body []byte) error {
-	for len(body)%8 != 0 {
-		body = append(body, 0)
-	}
-	head := binary.LittleEndian.AppendUint32(nil, kind)
-	head = binary.LittleEndian.AppendUint32(head, rows)
-	head = binary.LittleEndian.AppendUint64(head, uint64(len(body)))
-	sum := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, body)
-	head = append(binary.LittleEndian.AppendUint32(head, sum), 0, 0, 0, 0)
-	if _, err := w.Write(head); err != nil {
-		return err
-	}
-	_, err := w.Write(body)
-	return err
-}
-
-// begin writes what stands before the rows.
-func (h *hsbWriter[T]) begin(e *written) error {
-	h.begun = true
-	about := e.about
-	if about.Sources == nil {
-		about.Sources = []Source{}
-	}
-	if h.dense {
-		about.Dim = h.dim
-	}
-	doc, err := json.Marshal(about)
-	if err != nil {
-		return err
-	}
-	head := binary.LittleEndian.AppendUint32([]byte(hsbMagic), hsbVersion)
-	if _, err := e.out.Write(append(head, 0, 0, 0, 0)); err != nil {
-		return err
-	}
-	return hsbPut(e.out, hsbAbout, 0, doc)
-}
-
-func (h *hsbWriter[T]) write(b *engine.Block[T], e *written) error {
-	if !h.begun {
-		h.dense, h.dim = b.Dense(), b.Dim
-		if err := h.begin(e); err != nil {
-			return err
-		}
-	}
-	if b.Dense() != h.dense || h.dense && b.Dim != h.dim {
-		return fmt.Errorf("hsb: sparse and dense examples, or dense ones of several lengths: %w",
-			ErrOption)
-	}
-	for i := range b.Len() {
-		idx, val := b.Example(i)
-		h.val, h.idx = append(h.val, val...), append(h.idx, idx...)
-		h.counts = append(h.counts, int32(len(val)))
-		if len(b.W) > 0 || len(h.w) > 0 {
-			h.w = append(weightsUpTo(h.w, h.n), weight(b, i))
-		}
-		code := int32(0)
-		if b.Class != nil {
-			code = b.Class[i]
-		} else if b.Y[i] > 0 {
-			code = 1
-		}
-		h.codes = append(h.codes, code)
-		h.n++
-		if 8*len(h.val)+16*h.n >= hsbRun {
-			if err := h.flush(e); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// tell writes the labels and names that have come.
-func (h *hsbWriter[T]) tell(e *written) error {
-	for h.labels < len(e.texts) || h.names < len(e.names) {
-		body := make([]byte, 8)
-		var n [2]uint32
-		for i, from := range []struct {
-			list []string
-			done *int
-		}{{e.texts, &h.labels}, {e.names, &h.names}} {
-			for *from.done < len(from.list) && len(body) < 1<<20 {
-				s := from.list[*from.done]
-				body = append(binary.LittleEndian.AppendUint32(body, uint32(len(s))), s...)
-				*from.done++
-				n[i]++
-			}
-		}
-		binary.LittleEndian.PutUint32(body, n[0])
-		binary.LittleEndian.PutUint32(body[4:], n[1])
-		if err := hsbPut(e.out, hsbNames, 0, body); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// flush writes the rows that are there as a record.
-func (h *hsbWriter[T]) flush(e *written) error {
-	if h.n == 0 {
-		return nil
-	}
-	if err := h.tell(e); err != nil {
-		return err
-	}
-	width := func(most int32) byte {
-		switch {
-		case most < 1<<8:
-			return 1
-		case most < 1<<16:
-			return 2
-		}
-		return 4
-	}
-	value := exactly(h.val, hsbOnes)
-	body := []byte{byte(value), 0, width(slices.Max(h.codes)), 0, 0, 0, 0, 0}
-	if h.dense {
-		binary.LittleEndian.PutUint32(body[4:], uint32(h.dim))
-	} else if body[1] = 1; len(h.idx) > 0 {
-		body[1] = width(slices.Max(h.idx))
-	}
-	body = binary.LittleEndian.AppendUint32(body, uint32(len(h.val)))
-	body = append(body, 0, 0, 0, 0)
-	pad := func() {
-		for len(body)%8 != 0 {
-			body = append(body, 0)
-		}
-	}
-	if len(h.w) > 0 {
-		body[3] = 1
-		body = appendValues(body, weightsUpTo(h.w, h.n), hsbDouble)
-	}
-	body = appendValues(body, h.val, value)
-	pad()
-	integers := func(list []int32, width byte) {
-		for _, j := range list {
-			switch width {
-			case 1:
-				body = append(body, byte(j))
-			case 2:
-				body = binary.LittleEndian.AppendUint16(body, uint16(j))
-			default:
-				body = binary.LittleEndian.AppendUint32(body, uint32(j))
-			}
-		}
-		pad()
-	}
-	if !h.dense {
-		integers(h.counts, 4)
-		integers(h.idx, body[1])
-	}
-	integers(h.codes, body[2])
-	h.rows, h.values = h.rows+uint64(h.n), h.values+uint64(len(h.val))
-	err := hsbPut(e.out, hsbRows, uint32(h.n), body)
-	h.counts, h.idx, h.codes = h.counts[:0], h.idx[:0], h.codes[:0]
-	h.val, h.w, h.n = h.val[:0], h.w[:0], 0
-	return err
-}
-
-func (h *hsbWriter[T]) end(e *written) error {
-	if !h.begun {
-		if err := h.begin(e); err != nil {
-			return err
-		}
-	}
-	if err := h.flush(e); err != nil {
-		return err
-	}
-	body := binary.LittleEndian.AppendUint64(nil, h.rows)
-	return hsbPut(e.out, hsbEnd, 0, binary.LittleEndian.AppendUint64(body, h.values))
 }

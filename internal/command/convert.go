@@ -33,8 +33,7 @@ type convertReport struct {
 // endings are those of names by which the format that is written is known, where no flag says it.
 var endings = map[string]*format.Format{".svm": format.SVMLight, ".svmlight": format.SVMLight,
 	".libsvm": format.SVMLight, ".csv": format.CSV, ".ndjson": format.NDJSON,
-	".jsonl": format.NDJSON, ".vw": format.VW, ".npy": format.NPY, ".npz": format.NPZ,
-	".hsb": format.HSB}
+	".jsonl": format.NDJSON, ".vw": format.VW, ".npy": format.NPY, ".npz": format.NPZ}
 
 // converter is the command convert.
 type converter struct {
@@ -55,20 +54,17 @@ func newConvertCmd() *cobra.Command {
 	c := &converter{}
 	c.cmd = &cobra.Command{
 		Use:   "convert FILE... -o OUT [--to FORMAT] [flags]",
-		Short: "Write examples in another format, or in a binary form that is read faster",
+		Short: "Write examples in another format",
 		Long: `Write examples in another format: features, labels and weights as they are.
 
   svmlight, csv, ndjson, vw  text; to stdout with -o -
   npy        NumPy's arrays: the examples to -o, their labels to --labels
   npz        NumPy's zip of X and y; of sparse examples a matrix for scipy.sparse.load_npz, and y
-  hsb        the binary form: train, predict and all that read examples take it in place of the text,
-             several times as fast, and make the same model of it. It has a checksum for each part,
-             and is refused where a file that it was made of has changed since
 
 Without --to the name of OUT says it. What a format has no place for is an error that names those
 that have one; names of features that become numbers are said on stderr. csv, npy and npz take the
 examples in memory. Texts of csv become the features that train would make of them.`,
-		Example: `  halfspace convert a9a -o a9a.hsb
+		Example: `  halfspace convert a9a -o a9a.npz
   halfspace convert rows.csv --label-col class -o - --to ndjson | head`,
 		Annotations: args(useExamples),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -153,7 +149,7 @@ func (c *converter) run(files []string) (err error) {
 	if err != nil {
 		return err
 	}
-	job := dataset.Conversion{To: to, Out: out, Folder: filepath.Dir(c.out)}
+	job := dataset.Conversion{To: to, Out: out}
 	var labels *output
 	if c.labels != "" {
 		if labels, err = newOutput(io.Discard, c.labels); err != nil {

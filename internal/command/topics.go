@@ -94,9 +94,6 @@ Examples
             or arr_1, with its examples X, data, features, x_train or arr_0; or the labels are in
             an npy beside it, as for npy. --weight-col names an array of weights. No pipe.
   idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
-  hsb       The binary form that halfspace convert makes of any of these: read several times as fast,
-            and the same model comes of it. It is refused where a file that it was made of has
-            changed since.
   fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least
             51). The 49 trimers of the middle 51 letters, each one of 125 over A, C, G, T and
             unknown (N, R, Y, ...), make 6125 features, 49 of which are 1.
