@@ -28,7 +28,6 @@ func (b *both) slice(lo, hi int) {
 	b.narrow.slice(lo, hi)
 }
 
-func (b *both) log(l *tuneLog)               { b.wide.log(l) }
 func (b *both) share(examples int64) float64 { return b.wide.share(examples) }
 
 // open has the narrow reading go on from the wide one, which is open.

@@ -160,7 +160,7 @@ func (c *Contest) learners(env Env) ([]*Job, error) {
 	for i, o := range judged {
 		judged[i] = scoresOf(c.Score, false, o)
 	}
-	jobs, err := rivalsOf(judged, env, len(judged), true)
+	jobs, err := rivalsOf(judged, env, true)
 	if err != nil {
 		return nil, err
 	}

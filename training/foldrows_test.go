@@ -68,7 +68,7 @@ func TestFoldsShareRows(t *testing.T) {
 // foldsWithoutRoom is CrossValidate where folds have no room for rows in common.
 func foldsWithoutRoom(t *testing.T, o Options, f Folds) *CrossValidation {
 	t.Helper()
-	jobs, err := rivalsOf([]Options{o}, Env{}, 1, false)
+	jobs, err := rivalsOf([]Options{o}, Env{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -200,7 +200,7 @@ func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 		return nil, err
 	}
 	asked := o.Calibrate
-	jobs, err := rivalsOf([]Options{scoresOf(f.Score, true, o)}, env, 1, false)
+	jobs, err := rivalsOf([]Options{scoresOf(f.Score, true, o)}, env, false)
 	if err != nil {
 		return nil, err
 	}
@@ -535,7 +535,6 @@ type foldRace[T engine.Float] struct {
 	wrong  [][]bool
 	errs   []error
 	tried  []Tried
-	log    *tuneLog // nil: none
 	names  []string // of the settings; nil: their numbers
 	now    int      // number of the fold, over all repeats
 }
@@ -556,20 +555,16 @@ func (f *foldRace[T]) Part(k int) {
 
 // tuneFolds judges settings by cross-validation, one fold after another.
 func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, env Env,
-	pool *engine.Pool, res *Tuned, started time.Time, race *race, log *tuneLog) error {
+	pool *engine.Pool, res *Tuned, started time.Time, race *race) error {
 	f := &foldRace[T]{folding: folding[T]{Folds: t.Folds, bytes: env.Machine.Bytes}, ctx: ctx,
 		jobs: jobs, race: race, wrong: make([][]bool, len(jobs)), errs: make([]error, len(jobs)),
-		tried: res.Tried, log: log, names: t.Names}
+		tried: res.Tried, names: t.Names}
 	var err error
 	labelled(ctx, "stage", "read", func(ctx context.Context) { f.of, err = f.read(ctx, jobs) })
 	if err != nil {
 		return err
 	}
 	res.Info = f.preps[0].data.Info
-	learned(log, &f.preps[0].data.Block)
-	for range race.alive {
-		res.found = append(res.found, found(res.Info))
-	}
 	for i := range f.tried {
 		f.tried[i].CV = &CVResult{}
 	}
@@ -594,12 +589,8 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 		if err := f.leave(); err != nil {
 			return err
 		}
-		if len(f.race.alive) == 0 {
-			break
-		}
 		f.count()
 		if k+1 < total {
-			f.log.look()
 			f.race.look(t.Alpha)
 		}
 		t.tell(f.race, &clock, float64(k+1)/float64(total), f.race.seen[f.race.alive[0]])
@@ -613,7 +604,7 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 	return nil
 }
 
-// leave takes out settings that can't go on. It is an error if none can, but of a part.
+// leave takes out settings that can't go on. It is an error if none can.
 func (f *foldRace[T]) leave() error {
 	for _, i := range slices.Clone(f.race.alive) {
 		err := f.errs[i]
@@ -621,11 +612,8 @@ func (f *foldRace[T]) leave() error {
 			continue
 		}
 		stopped := Interrupted(f.ctx, err) || errors.Is(err, ErrStopped)
-		if f.tried[i].Failed = err.Error(); stopped || len(f.race.alive) == 1 && f.log == nil {
+		if f.tried[i].Failed = err.Error(); stopped || len(f.race.alive) == 1 {
 			return err
-		}
-		if f.log != nil {
-			f.log.say(logOut, i, err.Error())
 		}
 		f.race.leave(i)
 	}
@@ -646,7 +634,6 @@ func (f *foldRace[T]) count() {
 				}
 			}
 		}
-		f.log.add(f.race.alive, bits, nil, hi-lo)
 		f.race.add(bits, nil, hi-lo)
 	}
 	if f.race.folds > 0 {
@@ -655,7 +642,6 @@ func (f *foldRace[T]) count() {
 			folds := f.tried[i].CV.Folds
 			values[i] = aLoss(f.Score, *folds[len(folds)-1].Score)
 		}
-		f.log.fold(f.race.alive, values)
 		f.race.fold(values)
 	}
 }

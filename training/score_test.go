@@ -1,7 +1,6 @@
 package training
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -337,72 +336,6 @@ func scoreAlone(t *testing.T, o Options, by, score string) (want, exact float64)
 		return r.Counts.Proba.Brier(), 1e-12
 	}
 	return r.Counts.Proba.LogLoss(), 1e-12
-}
-
-// TestPartsByScore: settings that are tried in parts have the scores, tests and drops that they
-// have on one machine, and logs that are cut or damaged are refused or come to an end.
-func TestPartsByScore(t *testing.T) {
-	ctx := context.Background()
-	file, lines, _ := noisy(t, 1200, 2)
-	put(t, file, lines)
-	for _, o := range []TuneOptions{{Score: ScoreLogLoss, Alpha: 0.2},
-		{By: ByFolds, Score: ScoreBrier, Alpha: 0.2}, {By: ByFolds, Score: ScoreF1, Alpha: 0.5,
-			Folds: Folds{Folds: 4, Repeats: 2}}} {
-		var settings []Options
-		for _, tau := range []float64{0.001, 0.01, 0.1, 0.9} {
-			settings = append(settings, Options{Learner: "obpm", Files: []string{file},
-				Settings: map[string]any{"members": 5, "tau": tau}})
-		}
-		want, err := Tune(ctx, settings, o, Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var parts []TunePart
-		var logs [][]byte
-		for _, only := range [][]int{{0, 2}, {1, 3}} {
-			var log bytes.Buffer
-			p, err := RunTunePart(ctx, settings, o, only, &log, Env{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			parts, logs = append(parts, *p), append(logs, log.Bytes())
-		}
-		join := func(second []byte) (*Tuned, error) {
-			parts[0].Log, parts[1].Log = bytes.NewReader(logs[0]), bytes.NewReader(second)
-			return JoinTune(ctx, settings, o, parts, Env{})
-		}
-		got, err := join(logs[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, b := triedText(got), triedText(want); a != b || !strings.Contains(a, "true") {
-			t.Errorf("%+v: in parts\n%s\nwant, with some that are dropped,\n%s", o, a, b)
-		}
-		for cut := 0; cut < len(logs[1]); cut += 1 + len(logs[1])/200 {
-			if _, err := join(logs[1][:cut]); err == nil {
-				t.Fatalf("%+v: %d of %d bytes are taken", o, cut, len(logs[1]))
-			}
-			odd := bytes.Clone(logs[1])
-			odd[cut] ^= 0x55
-			join(odd) // no matter what: it ends
-		}
-		errorsAlone := o
-		errorsAlone.Score = ""
-		parts[0].Log, parts[1].Log = bytes.NewReader(logs[0]), bytes.NewReader(logs[1])
-		if _, err := JoinTune(ctx, settings, errorsAlone, parts, Env{}); err == nil {
-			t.Errorf("%+v: joined by errors", o)
-		}
-	}
-}
-
-func triedText(r *Tuned) (text string) {
-	for i, v := range r.Tried {
-		text += fmt.Sprintln(i, *v.Score, v.Errors, v.Behind, v.PM, v.P, v.Examples, v.Dropped)
-		if v.CV != nil {
-			text += fmt.Sprintln(len(v.CV.Folds), *v.CV.Score, *v.CV.ScorePM)
-		}
-	}
-	return fmt.Sprintln(text, r.Order)
 }
 
 // TestCompareByLosses: the losses that learners are compared by are those of runs of their own, and

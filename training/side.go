@@ -264,9 +264,6 @@ func (r *reading[T]) slice(lo, hi int) {
 	}
 }
 
-// log counts these into its fingerprint.
-func (r *reading[T]) log(l *tuneLog) { learned(l, &r.preps[0].view) }
-
 // info is what was found, as the preparation has it.
 func (r *reading[T]) info(p *preparation[T]) dataset.Info {
 	switch {
@@ -463,7 +460,6 @@ type side struct {
 	alpha  float64 // of the looks; 0: nobody is dropped
 	pool   *engine.Pool
 	watch  func(share float64, examples int64)
-	log    *tuneLog // nil: none
 
 	jobs   []*Job   // of the rivals
 	labels []string // of a rival's work in profiles; the last one's value is its name
@@ -481,7 +477,6 @@ type side struct {
 type examples interface {
 	next() (n int, err error)
 	slice(lo, hi int)
-	log(l *tuneLog)
 	share(examples int64) float64
 }
 
@@ -550,15 +545,10 @@ func (s *side) goOver(ctx context.Context) error {
 			if err := s.pool.Run(ctx, len(s.race.alive), s); err != nil {
 				return fmt.Errorf("training: %w after %d examples", ErrStopped, seen)
 			}
-			s.in.log(s.log)
 			if err := s.tally(hi - lo); err != nil {
 				return err
 			}
-			if len(s.race.alive) == 0 {
-				return nil // of a part, which has nothing more to say
-			}
 			if seen += int64(hi - lo); seen == look {
-				s.look()
 				s.out = append(s.out, s.race.look(s.alpha)...)
 				look = nextLook(seen)
 			}
@@ -581,9 +571,7 @@ func (s *side) judges(err error) bool {
 func (s *side) tally(n int) error {
 	for _, i := range slices.Clone(s.race.alive) {
 		if err := s.rivals[i].stands().err; err != nil {
-			if s.log != nil {
-				s.log.say(logOut, i, err.Error())
-			} else if len(s.race.alive) == 1 {
+			if len(s.race.alive) == 1 {
 				return err
 			}
 			s.race.leave(i)
@@ -591,7 +579,7 @@ func (s *side) tally(n int) error {
 		}
 	}
 	words := (s.at + n) / 64
-	for w := 0; w < words && len(s.race.alive) > 0; w++ {
+	for w := range words {
 		for _, i := range s.race.alive {
 			s.wrong[i] = s.rivals[i].stands().words[w]
 			if s.race.losing() {
@@ -625,31 +613,7 @@ func (s *side) count(n int) {
 	if s.race.losing() {
 		lost = s.lost
 	}
-	s.log.add(s.race.alive, s.wrong, lost, n)
 	s.race.add(s.wrong, lost, n)
-}
-
-// look says, of a part, what those that learn here are at a look.
-func (s *side) look() {
-	if s.log == nil {
-		return
-	}
-	for _, i := range s.race.alive {
-		s.log.state(i, s.rivals[i].broken())
-	}
-	s.log.look()
-}
-
-// rivalsHere fills in what came of those that have learned here, of a part.
-func (s *side) rivalsHere(res *Tuned) {
-	for _, i := range s.log.only {
-		v := s.rivals[i]
-		res.Tried[i].Seconds = v.stands().res.Learn.Seconds()
-		res.found = append(res.found, found(v.data()))
-	}
-	for _, i := range s.race.alive {
-		s.log.state(i, s.rivals[i].broken())
-	}
 }
 
 // warn says so where the labels come in runs, by the count of one that had all examples.

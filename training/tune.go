@@ -97,8 +97,6 @@ type Tuned struct {
 	// KernelRows counts those that the folds of all settings asked for, as CrossValidation's do.
 	KernelRows engine.RowStats
 	Total      time.Duration
-
-	found []Found // of a part, those of its settings
 }
 
 // Tune finds the best of several settings: Options that may differ in the learner, its settings,
@@ -129,7 +127,49 @@ type Tuned struct {
 // split and measure. Where a setting is at work they also have learner, setting (its name of
 // TuneOptions.Names), and with ByFolds fold, as CrossValidate says; workers of Env.Pool have none.
 func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tuned, error) {
-	return compete(ctx, settings, t, env, nil)
+	started := time.Now()
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	judged, folds := slices.Clone(settings), t.By == ByFolds
+	for i, o := range judged {
+		judged[i] = scoresOf(t.Score, folds, o)
+	}
+	jobs, err := rivalsOf(judged, env, false)
+	if err != nil {
+		return nil, err
+	}
+	next := findThem
+	if !folds {
+		next = "Judge by cross-validation: {by} " + ByFolds + ", with {calibrate} platt."
+	}
+	if err := haveProbabilities(t.Score, jobs, calibrations(settings), folds, next); err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if t.By == Progressive && (j.o.needsWhole(j.traits) || j.o.UntilConverged) {
+			return nil, badOption("Judge by cross-validation: {by} "+ByFolds+".",
+				"{by} %s takes one pass, and %s is to pass over a whole data set", t.By, j.name)
+		}
+	}
+	if err := t.readTwice(jobs, settings); err != nil {
+		return nil, err
+	}
+	run := func() (*Tuned, error) {
+		if jobs[0].precision == "f64" {
+			return tune[float64](ctx, jobs, t, settings, env, started)
+		}
+		return tune[float32](ctx, jobs, t, settings, env, started)
+	}
+	res, err := run()
+	if thirdLabel(jobs, err) {
+		res, err = run()
+	}
+	if err != nil && !(errors.Is(err, ErrStopped) && res != nil && res.Order != nil) {
+		return nil, err
+	}
+	res.Total = time.Since(started)
+	return res, err
 }
 
 // check fills in defaults and refuses what can't be.
@@ -163,68 +203,16 @@ func (t *TuneOptions) foldsJudged() int {
 	return 0
 }
 
-// compete is Tune; with a log, of its settings alone, of which none is dropped.
-func compete(ctx context.Context, settings []Options, t TuneOptions, env Env, log *tuneLog) (
-	*Tuned, error) {
-	started := time.Now()
-	here := len(settings)
-	if log != nil {
-		here, t.Alpha = len(log.only), 0
-	}
-	if err := t.check(); err != nil {
-		return nil, err
-	}
-	judged, folds := slices.Clone(settings), t.By == ByFolds
-	for i, o := range judged {
-		judged[i] = scoresOf(t.Score, folds, o)
-	}
-	jobs, err := rivalsOf(judged, env, here, false)
-	if err != nil {
-		return nil, err
-	}
-	next := findThem
-	if !folds {
-		next = "Judge by cross-validation: {by} " + ByFolds + ", with {calibrate} platt."
-	}
-	if err := haveProbabilities(t.Score, jobs, calibrations(settings), folds, next); err != nil {
-		return nil, err
-	}
-	for _, j := range jobs {
-		if t.By == Progressive && (j.o.needsWhole(j.traits) || j.o.UntilConverged) {
-			return nil, badOption("Judge by cross-validation: {by} "+ByFolds+".",
-				"{by} %s takes one pass, and %s is to pass over a whole data set", t.By, j.name)
-		}
-	}
-	if err := t.readTwice(jobs, settings); err != nil && log == nil {
-		return nil, err
-	}
-	run := func() (*Tuned, error) {
-		if jobs[0].precision == "f64" {
-			return tune[float64](ctx, jobs, t, settings, env, started, log)
-		}
-		return tune[float32](ctx, jobs, t, settings, env, started, log)
-	}
-	res, err := run()
-	if thirdLabel(jobs, err) {
-		res, err = run()
-	}
-	if err != nil && !(errors.Is(err, ErrStopped) && res != nil && res.Order != nil) {
-		return nil, err
-	}
-	res.Total = time.Since(started)
-	return res, err
-}
-
-// rivalsOf makes the jobs of settings that are to be compared, of which so many are learned here.
-// Their precisions may be mixed, where that is said.
-func rivalsOf(settings []Options, env Env, here int, mixed bool) ([]*Job, error) {
-	if len(settings) == 0 || here == 0 {
+// rivalsOf makes the jobs of settings that are to be compared. Their precisions may be mixed, where
+// that is said.
+func rivalsOf(settings []Options, env Env, mixed bool) ([]*Job, error) {
+	if len(settings) == 0 {
 		return nil, badOption("", "{settings}: none is given")
 	}
 	var jobs []*Job
 	each := env.Machine
 	each.Limit, each.Peak = nil, nil
-	each.Bytes /= int64(here)
+	each.Bytes /= int64(len(settings))
 	few := &fewness{}
 	for i, o := range settings {
 		o.Model, o.From, o.Test, o.CheckpointEvery = "", "", nil, ""
@@ -283,22 +271,18 @@ func (e *Env) workers(threads int) (pool *engine.Pool, done func()) {
 
 // tune is Tune in the precision of T.
 func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, settings []Options,
-	env Env, started time.Time, log *tuneLog) (*Tuned, error) {
+	env Env, started time.Time) (*Tuned, error) {
 	pool, done := env.workers(settings[0].Threads)
 	defer done()
 	res := &Tuned{Tried: make([]Tried, len(jobs))}
 	race := newRace(len(jobs))
 	race.judge(t.Score, t.foldsJudged())
-	if log != nil {
-		race.alive = log.only
-		log.begin()
-	}
 	if t.By == ByFolds {
 		var err error
 		labelled(ctx, "stage", "judge", func(ctx context.Context) {
-			err = tuneFolds[T](ctx, jobs, t, env, pool, res, started, race, log)
+			err = tuneFolds[T](ctx, jobs, t, env, pool, res, started, race)
 		})
-		if err != nil || log != nil {
+		if err != nil {
 			return res, err
 		}
 		res.judge(&t, race, nil)
@@ -314,11 +298,11 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		return nil, unread(ctx, err)
 	}
 	defer in.done()
-	s := &side{in: in, race: race, alpha: t.Alpha, pool: pool, log: log,
+	s := &side{in: in, race: race, alpha: t.Alpha, pool: pool,
 		rivals: make([]contender, len(jobs)), jobs: jobs,
 		labels: []string{"stage", "learn", "setting"}, names: t.Names}
 	rivals := make([]*rival[T], len(jobs))
-	for _, i := range race.alive {
+	for i := range jobs {
 		v := &rival[T]{run: run[T]{j: jobs[i]}, prep: in.of[i]}
 		if err := v.begin(in); err != nil {
 			return nil, err
@@ -335,12 +319,8 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		t.tell(s.race, &clock, share, examples)
 	}
 	stopped := s.pass(ctx)
-	if stopped != nil && (log != nil || !s.judges(stopped)) {
+	if stopped != nil && !s.judges(stopped) {
 		return nil, stopped
-	}
-	if log != nil {
-		s.rivalsHere(res)
-		return res, nil
 	}
 	s.warn(env)
 	failed := make([]error, len(jobs))

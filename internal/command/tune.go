@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -141,11 +140,6 @@ With -m the model of the best is written, to the byte the one that the printed c
 	t.folds.flags(cmd, "with --by cv: ")
 	t.trainer = studyFlags(cmd, nil, "model", "calibrate")
 	mixed(cmd, "with --by cv ")
-	if elsewhere != nil {
-		t.away.workersFlags(fs, "--workers", "deal the settings out over so many workers; any "+
-			"number finds the same (losers of the race are learned to the end then, and the best "+
-			"once more for -m)")
-	}
 	return cmd
 }
 
@@ -181,20 +175,12 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	tune := t.tune
-	if elsewhere != nil && (fs.Changed("workers") || fs.Changed("state")) {
-		if fs.Changed("profile") {
-			return usage("Leave it out: the workers do the work.",
-				"%s and %s exclude each other", t.elsewhereBy(), given(fs, "profile"))
-		}
-		tune = t.tuneElsewhere
-	}
 	o := training.TuneOptions{By: t.by.value, Score: t.score.name(), Alpha: t.alpha, Folds: folds}
 	for i := range t.points {
 		o.Names = append(o.Names, t.pointName(i))
 	}
 	return t.profiles.during(func() error {
-		res, err := tune(settings, o)
+		res, err := t.tune(settings, o)
 		if res == nil {
 			return err
 		}
@@ -215,15 +201,6 @@ func (t *tuner) pointName(i int) string {
 	return strings.Join(words, " ")
 }
 
-// elsewhereBy is the flag that has workers try the settings.
-func (t *tuner) elsewhereBy() string {
-	fs := t.cmd.Flags()
-	if fs.Changed("workers") {
-		return given(fs, "workers")
-	}
-	return given(fs, "state")
-}
-
 // show prints the report, as the flags say.
 func (t *tuner) show(r *tuneReport) error {
 	t.noteRows(r.Rows)
@@ -236,7 +213,7 @@ func (t *tuner) show(r *tuneReport) error {
 	return t.print(r)
 }
 
-// tune tries the settings here.
+// tune tries the settings.
 func (t *tuner) tune(settings []training.Options, o training.TuneOptions) (*training.Tuned,
 	error) {
 	progress := t.newStudyProgress(o.Score)
@@ -250,24 +227,6 @@ func (t *tuner) tune(settings []training.Options, o training.TuneOptions) (*trai
 		err = t.studyError(err)
 	}
 	return res, err
-}
-
-// tuneElsewhere has workers try them.
-func (t *tuner) tuneElsewhere(settings []training.Options, o training.TuneOptions) (
-	*training.Tuned, error) {
-	fs := t.cmd.Flags()
-	if err := t.away.check(t.elsewhereBy(), settings[0].Files); err != nil {
-		return nil, err
-	}
-	if !fs.Changed("threads") {
-		settings[0].Threads = 0 // as many as each worker's machine has
-	}
-	res, err := elsewhere.Tune(t.cmd.Context(), t.away.workers, t.away.state, settings, o)
-	if err != nil {
-		return nil, t.failed(err)
-	}
-	res.Total = time.Since(t.started)
-	return res, nil
 }
 
 // choosePoints reads the axes and makes the settings of them.
