@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/internal/compare"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -212,8 +213,8 @@ func TestFewPassesResumed(t *testing.T) {
 func TestFewPassesStudied(t *testing.T) {
 	t.Parallel()
 	file := columns(t, 0, 200)
-	c, err := training.CrossValidate(t.Context(), training.Options{Learner: "pa",
-		Files: []string{file}}, training.Folds{Folds: 3}, training.Env{}, nil)
+	c, err := compare.CrossValidate(t.Context(), training.Options{Learner: "pa",
+		Files: []string{file}}, compare.Folds{Folds: 3}, training.Env{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func TestFewPassesStudied(t *testing.T) {
 			t.Errorf("fold %d: %d epochs", f.Fold, f.Epochs)
 		}
 	}
-	for _, by := range []string{training.Progressive, training.ByFolds} {
+	for _, by := range []string{compare.Progressive, compare.ByFolds} {
 		for _, other := range []string{"pa", "adf"} {
 			settings := []training.Options{
 				{Learner: other, Files: []string{file}},
@@ -230,7 +231,7 @@ func TestFewPassesStudied(t *testing.T) {
 				{Learner: "obpm", Files: []string{file}},
 			}
 			settings[0].Model = filepath.Join(t.TempDir(), "m")
-			res, err := training.Tune(t.Context(), settings, training.TuneOptions{By: by},
+			res, err := compare.Tune(t.Context(), settings, compare.TuneOptions{By: by},
 				training.Env{})
 			if err != nil {
 				t.Fatal(err)
@@ -241,7 +242,7 @@ func TestFewPassesStudied(t *testing.T) {
 			}
 			for i, o := range settings {
 				o.Model = ""
-				if o.Epochs, o.Shuffle = 1, true; by == training.ByFolds {
+				if o.Epochs, o.Shuffle = 1, true; by == compare.ByFolds {
 					continue
 				}
 				one, err := training.Run(t.Context(), o, training.Env{})

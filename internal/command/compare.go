@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/internal/compare"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -38,7 +39,7 @@ type compareReport struct {
 // comparedReport is one of those that are compared.
 type comparedReport struct {
 	Name string `json:"name"` // the model's file, or the learner with its flags
-	training.Standing
+	compare.Standing
 	// In the place of Standing's, which say nothing where it failed: null.
 	Error    *float64 `json:"error"`
 	PM       *float64 `json:"error_pm"`
@@ -50,7 +51,7 @@ type comparedReport struct {
 // pairReport is a Pair with names.
 type pairReport struct {
 	Names [2]string `json:"names"`
-	training.Pair
+	compare.Pair
 }
 
 // comparer is one run of compare.
@@ -91,8 +92,8 @@ paired test of the differences in each example in the place of McNemar's, and ov
 	}
 	cmd.Flags().StringArrayVarP(&c.specs, "spec", "a", nil, "a learner with flags, as "+
 		"`\"NAME --FLAG VALUE\"`; twice or more")
-	c.score.flag(cmd.Flags(), "what is compared", training.ScoreError, training.ScoreLogLoss,
-		training.ScoreBrier)
+	c.score.flag(cmd.Flags(), "what is compared", compare.ScoreError, compare.ScoreLogLoss,
+		compare.ScoreBrier)
 	c.trainer = studyFlags(cmd, notCompared)
 	return cmd
 }
@@ -114,7 +115,7 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	for models < len(args) && isModel(args[models]) {
 		models++
 	}
-	var contest training.Contest
+	var contest compare.Contest
 	var names []string
 	var err error
 	switch {
@@ -142,13 +143,13 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 }
 
 // contest holds it, and prints what came of it.
-func (c *comparer) contest(contest training.Contest) error {
+func (c *comparer) contest(contest compare.Contest) error {
 	progress := c.newStudyProgress(contest.Score)
-	contest.Watch = func(s training.TuneStatus) {
+	contest.Watch = func(s compare.TuneStatus) {
 		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Score, s.Elapsed,
 			s.Left)
 	}
-	res, err := training.Compare(c.cmd.Context(), contest, c.studyEnv())
+	res, err := compare.Compare(c.cmd.Context(), contest, c.studyEnv())
 	progress.end()
 	if e := (*training.Error)(nil); errors.As(err, &e) && e.Kind == training.ErrModel {
 		name := fieldFlags(c.cmd.Flags())
@@ -168,7 +169,7 @@ func (c *comparer) contest(contest training.Contest) error {
 }
 
 // show prints the report, as the flags say.
-func (c *comparer) show(r *compareReport, res *training.Comparison) error {
+func (c *comparer) show(r *compareReport, res *compare.Comparison) error {
 	switch {
 	case c.output.json:
 		return printJSON(stdout(c.cmd), r)
@@ -246,7 +247,7 @@ func (c *comparer) settings(fs *pflag.FlagSet, args []string) (list []training.O
 }
 
 // models loads models, and says what they predict.
-func (c *comparer) models(fs *pflag.FlagSet, contest *training.Contest, names,
+func (c *comparer) models(fs *pflag.FlagSet, contest *compare.Contest, names,
 	files []string) (err error) {
 	bad := ""
 	read := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -276,7 +277,7 @@ func (c *comparer) models(fs *pflag.FlagSet, contest *training.Contest, names,
 }
 
 // report is what came of it.
-func (c *comparer) report(names []string, res *training.Comparison) *compareReport {
+func (c *comparer) report(names []string, res *compare.Comparison) *compareReport {
 	r := &compareReport{Schema: schema, Examples: res.Examples, Metric: c.score.name(),
 		Pairs: []pairReport{}, Features: res.Info.Dim, Classes: res.Info.Classes,
 		BadRows: res.Info.BadRows,
@@ -303,7 +304,7 @@ func (c *comparer) report(names []string, res *training.Comparison) *compareRepo
 
 // verdict says who is better than all others, if anybody is, and else who may be, of those that
 // did not fail; and who did.
-func verdict(names []string, res *training.Comparison, score string) string {
+func verdict(names []string, res *compare.Comparison, score string) string {
 	var failed []string
 	for i, s := range res.Standings {
 		if s.Failed != "" {
@@ -321,20 +322,20 @@ func verdict(names []string, res *training.Comparison, score string) string {
 }
 
 // verdictOf is verdict without those that failed.
-func verdictOf(names []string, res *training.Comparison, score string) string {
+func verdictOf(names []string, res *compare.Comparison, score string) string {
 	best := res.Order[0]
-	var beaten, open []training.Pair
+	var beaten, open []compare.Pair
 	for _, p := range res.Pairs {
 		if p.First != best && p.Second != best {
 			continue
 		}
-		if p.Verdict == training.Undecided {
+		if p.Verdict == compare.Undecided {
 			open = append(open, p)
 		} else {
 			beaten = append(beaten, p)
 		}
 	}
-	points := func(p training.Pair) string {
+	points := func(p compare.Pair) string {
 		if !inPercent(score) {
 			return fmt.Sprintf("%.3g ± %.2g in %s (p = %s)", max(p.Difference, -p.Difference),
 				p.PM, scoreName(score), shortP(p.P))
@@ -372,7 +373,7 @@ func verdictOf(names []string, res *training.Comparison, score string) string {
 }
 
 // print prints the tables and the verdict.
-func (c *comparer) print(r *compareReport, res *training.Comparison) error {
+func (c *comparer) print(r *compareReport, res *compare.Comparison) error {
 	var b strings.Builder
 	width := len("pair")
 	pair := func(p pairReport) string { return p.Names[0] + " - " + p.Names[1] }

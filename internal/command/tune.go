@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/compare"
 	"github.com/halfspace-ml/halfspace/internal/spelling"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
@@ -46,7 +47,7 @@ type triedReport struct {
 	Setting map[string]string `json:"setting"` // values of the axes
 	Learner string            `json:"learner"`
 	Config  learner.Config    `json:"config"`
-	training.Tried
+	compare.Tried
 	// In the place of Tried's, which say nothing where it failed: null.
 	Error    *float64 `json:"error"`
 	Behind   *float64 `json:"behind"`
@@ -133,9 +134,9 @@ With -m the model of the best is written, to the byte the one that the printed c
 	fs.StringArrayVar(&t.ranges, "range", nil, "with --random: draw from `AXIS=LO:HI`, with :log "+
 		"or :int behind it by powers or whole numbers; may be given again")
 	fs.IntVar(&t.random, "random", 0, "draw so many settings, by --seed, instead of all of a grid")
-	choose(fs, &t.by, "by", "what settings are judged by", training.Progressive, training.ByFolds)
-	t.score.flag(fs, "what is judged; balanced, f1 and auc need --by cv", training.Scores()...)
-	fs.Float64Var(&t.alpha, "level", training.DefaultAlpha, "level of the tests by which settings "+
+	choose(fs, &t.by, "by", "what settings are judged by", compare.Progressive, compare.ByFolds)
+	t.score.flag(fs, "what is judged; balanced, f1 and auc need --by cv", compare.Scores()...)
+	fs.Float64Var(&t.alpha, "level", compare.DefaultAlpha, "level of the tests by which settings "+
 		"leave early; 0 keeps all")
 	t.folds.flags(cmd, "with --by cv: ")
 	t.trainer = studyFlags(cmd, nil, "model", "calibrate")
@@ -150,7 +151,7 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	for _, f := range []string{"folds", "repeats", "stratify"} {
-		if t.by.value != training.ByFolds && fs.Changed(f) {
+		if t.by.value != compare.ByFolds && fs.Changed(f) {
 			return usage("Add --by cv, or leave it out.", "%s has no effect without --by cv",
 				given(fs, f))
 		}
@@ -168,14 +169,14 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 	if err := t.choosePoints(fs); err != nil {
 		return err
 	}
-	if t.by.value == training.ByFolds {
+	if t.by.value == compare.ByFolds {
 		t.mixed = t.mixesFolds(fs)
 	}
 	settings, err := t.settingsAt(fs, args)
 	if err != nil {
 		return err
 	}
-	o := training.TuneOptions{By: t.by.value, Score: t.score.name(), Alpha: t.alpha, Folds: folds}
+	o := compare.TuneOptions{By: t.by.value, Score: t.score.name(), Alpha: t.alpha, Folds: folds}
 	for i := range t.points {
 		o.Names = append(o.Names, t.pointName(i))
 	}
@@ -214,14 +215,14 @@ func (t *tuner) show(r *tuneReport) error {
 }
 
 // tune tries the settings.
-func (t *tuner) tune(settings []training.Options, o training.TuneOptions) (*training.Tuned,
+func (t *tuner) tune(settings []training.Options, o compare.TuneOptions) (*compare.Tuned,
 	error) {
 	progress := t.newStudyProgress(o.Score)
-	o.Watch = func(s training.TuneStatus) {
+	o.Watch = func(s compare.TuneStatus) {
 		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Score, s.Elapsed,
 			s.Left)
 	}
-	res, err := training.Tune(t.cmd.Context(), settings, o, t.studyEnv())
+	res, err := compare.Tune(t.cmd.Context(), settings, o, t.studyEnv())
 	progress.end()
 	if err != nil {
 		err = t.studyError(err)
@@ -422,7 +423,7 @@ func (t *tuner) setting(i int) map[string]string {
 }
 
 // report is what came of it.
-func (t *tuner) report(settings []training.Options, res *training.Tuned,
+func (t *tuner) report(settings []training.Options, res *compare.Tuned,
 	args []string) *tuneReport {
 	r := &tuneReport{Schema: schema, By: t.by.value, Alpha: t.alpha, Seed: t.seed,
 		Best: t.setting(res.Best), Error: res.Tried[res.Best].Error, Metric: t.score.name(),
@@ -520,15 +521,15 @@ func (t *tuner) print(r *tuneReport) error {
 	}
 	var rows summaryRows
 	what := "progressive, in one pass"
-	if r.By == training.ByFolds {
+	if r.By == compare.ByFolds {
 		what = "by cross-validation"
 	}
 	value, side := 100*r.Error, "low"
-	name, text := training.ScoreError, fmt.Sprintf("%.3f %%", value)
+	name, text := compare.ScoreError, fmt.Sprintf("%.3f %%", value)
 	if r.Score != nil {
 		name, text = scoreName(r.Metric), shownScore(r.Metric, *r.Score)+percentSign(r.Metric)
 	}
-	if training.LargerIsBetter(r.Metric) {
+	if compare.LargerIsBetter(r.Metric) {
 		side = "high"
 	}
 	rows.add(name, "%s %s; of the best of %s it is on the %s side", text, what,

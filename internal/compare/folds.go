@@ -1,7 +1,6 @@
-package training
+package compare
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,9 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/eval/stat"
+	"github.com/halfspace-ml/halfspace/internal/folds"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // Folds say how a data set is split for cross-validation.
@@ -51,38 +52,6 @@ func (f *Folds) check() error {
 	}
 	f.Repeats = max(1, f.Repeats)
 	return checkScore(&f.Score)
-}
-
-// foldStream is the stream of the draws of folds.
-const foldStream = 1 << 40
-
-// assign returns the number of each example's fold. Each example has a random number, a function of
-// the seed, the repeat and its own number; those of a class are dealt out in the order of theirs,
-// and the next class goes on where that ended: so folds differ by one example at most, and in each
-// class by one.
-func (f *Folds) assign(n int, class func(i int) int, seed uint64, repeat int) []int32 {
-	type drawn struct {
-		class int
-		at    uint64
-		i     int32
-	}
-	r := engine.NewRand(seed, foldStream+uint64(repeat))
-	all := make([]drawn, n)
-	for i := range all {
-		r.Seek(uint64(i))
-		all[i] = drawn{0, r.Uint64(), int32(i)}
-		if !f.Plain {
-			all[i].class = class(i)
-		}
-	}
-	slices.SortFunc(all, func(a, b drawn) int {
-		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.at, b.at), cmp.Compare(a.i, b.i))
-	})
-	fold := make([]int32, n)
-	for k, d := range all {
-		fold[d.i] = int32(k % f.Folds)
-	}
-	return fold
 }
 
 // Fold is what came of one fold.
@@ -171,26 +140,27 @@ type FoldStatus struct {
 	Left        time.Duration // as it went so far; 0 before the first fold has come to its end
 }
 
-// CrossValidate trains on all folds but one, as Run with these Options would on those examples, and
-// counts the errors on that one, for each fold in turn. Model, Test, MarginReport, CheckpointEvery
-// and the like are not looked at, and From must be empty: folds begin anew.
+// CrossValidate trains on all folds but one, as Run with these Options on those examples, and
+// counts the errors on that one, for each fold. It ignores Model, Test, MarginReport,
+// CheckpointEvery and the like. From must be empty.
 //
-// The files are read once; the folds are drawn from Options.Seed, and trained side by side on the
-// workers. The examples of a fold are learned in the order of the data, whatever that is: set
-// Options.Shuffle where they may be sorted. Normalize "max" divides by the longest example of those
-// that are trained on, and ClassWeight counts those; Scale takes the scales of all examples, tested
-// ones among them. Results don't depend on Threads. Errors are those of Run, and of kind ErrOption
-// for folds that can't be; that a run did not converge is in its Fold and no error. With one of
-// kind ErrDiverged comes what there is: the means are those of the other folds, if any. watch,
-// which may be nil, is called after each fold, by one goroutine at a time. Cost: that of so many
-// runs, but for kernel rows of learners of whole data sets, which folds share (engine.CommonRows);
-// memory for the examples, and once more for each worker, and for those rows,
-// learner.DefaultGramBytes or an eighth of Env.Machine.Bytes.
+// The files are read once. Folds are drawn from Options.Seed and trained in parallel. The examples
+// of a fold are learned in the order of the data: set Options.Shuffle if they may be sorted.
+// Normalize "max" divides by the longest training example, and ClassWeight counts those. Scale
+// takes the scales of all examples, tested ones included. Results do not depend on Threads.
+//
+// Errors are those of Run, and of kind ErrOption for impossible folds. A fold that did not converge
+// says so and is no error. With an error of kind ErrDiverged, the means are those of the other
+// folds. watch, which may be nil, is called after each fold, by one goroutine at a time.
+//
+// Cost: one run a fold; folds share the kernel rows of batch learners (engine.CommonRows). Memory:
+// the examples, once more for each worker, and for those rows learner.DefaultGramBytes or an eighth
+// of Env.Machine.Bytes.
 //
 // Samples of profiles (runtime/pprof) have the labels learner and stage: read, split, learn or
-// measure. Those of a fold also have fold, its number from 1, and with Repeats repeat; workers of
+// measure. Those of a fold also have fold, its number from 1, and with Repeats repeat. Workers of
 // Env.Pool have none.
-func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
+func CrossValidate(ctx context.Context, o training.Options, f Folds, env training.Env,
 	watch func(FoldStatus)) (*CrossValidation, error) {
 	started := time.Now()
 	if o.From != "" {
@@ -200,18 +170,18 @@ func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 		return nil, err
 	}
 	asked := o.Calibrate
-	jobs, err := rivalsOf([]Options{scoresOf(f.Score, true, o)}, env, false)
+	jobs, err := jobsOf([]training.Options{scoresOf(f.Score, true, o)}, env, false)
 	if err != nil {
 		return nil, err
 	}
 	if err := haveProbabilities(f.Score, jobs, []string{asked}, true, findThem); err != nil {
 		return nil, err
 	}
-	pool, done := env.workers(o.Threads)
+	pool, done := workers(&env, o.Threads)
 	defer done()
 	var res *CrossValidation
-	labelled(ctx, "learner", jobs[0].name, func(ctx context.Context) {
-		if jobs[0].precision == "f64" {
+	labelled(ctx, "learner", jobs[0].Learner(), func(ctx context.Context) {
+		if jobs[0].Precision() == "f64" {
 			res, err = crossValidate[float64](ctx, jobs[0], f, env, pool, watch)
 		} else {
 			res, err = crossValidate[float32](ctx, jobs[0], f, env, pool, watch)
@@ -233,28 +203,23 @@ type folding[T engine.Float] struct {
 	bytes int64                   // of the machine, where known
 }
 
-// read loads the examples in all preparations of the jobs. Those that are to be divided by the
-// longest are not yet: the longest of each fold's is another.
-func (f *folding[T]) read(ctx context.Context, jobs []*Job) (of []int, err error) {
-	f.preps, of = ways[T](jobs)
-	in := &reading[T]{jobs: jobs, apart: len(f.preps) > 1}
-	first := *jobs[0]
-	for _, p := range f.preps {
-		undivided := *p
-		if p.options.Normalize == "max" {
-			undivided.options.Normalize = ""
+// read loads the examples in all preparations of the jobs. Division by the longest example is left
+// to the folds: the longest of each is another.
+func (f *folding[T]) read(ctx context.Context, jobs []*training.Job) (of []int, err error) {
+	f.preps, of = preparationsOf[T](entrantsOf(jobs))
+	undivided := entrantsOf(jobs)
+	for _, e := range undivided {
+		if e.data.Normalize == "max" {
+			e.data.Normalize = ""
 		}
-		in.preps = append(in.preps, &undivided)
 	}
-	if first.data.Normalize == "max" {
-		first.data.Normalize = ""
-	}
-	first.o.ClassWeight = "" // of each fold's
-	if err := in.open(ctx, &first, true); err != nil {
+	in := newReading[T](undivided)
+	in.weights = &training.Options{} // each fold weighs its own
+	if err := in.open(ctx, jobs[0].Options().Files, true); err != nil {
 		return nil, unread(ctx, err)
 	}
-	for i, p := range f.preps {
-		p.data = in.preps[i].data
+	for i, p := range of {
+		f.preps[p].data = in.of[i].data
 	}
 	data := f.preps[0].data
 	n := data.Info.Rows
@@ -269,8 +234,11 @@ func (f *folding[T]) read(ctx context.Context, jobs []*Job) (of []int, err error
 			return int(b.Y[i])
 		}
 	}
+	if f.Plain {
+		class = nil
+	}
 	for r := range f.Repeats {
-		f.fold = append(f.fold, f.assign(n, class, jobs[0].seed, r))
+		f.fold = append(f.fold, folds.Assign(n, f.Folds.Folds, class, jobs[0].Seed(), r))
 	}
 	f.share(jobs)
 	return of, nil
@@ -278,18 +246,18 @@ func (f *folding[T]) read(ctx context.Context, jobs []*Job) (of []int, err error
 
 // share has the folds, and settings, share kernel rows. Those that are divided by the longest
 // example of each fold have no examples in common.
-func (f *folding[T]) share(jobs []*Job) {
+func (f *folding[T]) share(jobs []*training.Job) {
 	f.rows = make([]*engine.CommonRows[T], len(f.preps))
-	if !slices.ContainsFunc(jobs, (*Job).whole) {
+	if !slices.ContainsFunc(jobs, (*training.Job).Whole) {
 		return
 	}
 	room := int64(learner.DefaultGramBytes)
-	if f.bytes > 0 { // half of what isn't planned, see newRoom
+	if f.bytes > 0 { // half of what isn't planned, see training.NewTrial
 		room = min(room, f.bytes/8)
 	}
 	for i, p := range f.preps {
 		if p.options.Normalize != "max" {
-			mem := memoryOf(p.data)
+			mem := eval.NewMemory(&p.data.Block, p.data.Gather)
 			f.rows[i] = engine.NewCommonRows(mem.Blocks(), mem.Len(), room/int64(len(f.preps)))
 		}
 	}
@@ -336,7 +304,7 @@ type split[T engine.Float] struct {
 
 // at makes the split of fold k, counted over all repeats, with the weights that o gives to classes,
 // of that preparation.
-func (f *folding[T]) at(o *Options, prep, k int) (*split[T], error) {
+func (f *folding[T]) at(o *training.Options, prep, k int) (*split[T], error) {
 	p := f.preps[prep]
 	s := &split[T]{repeat: k / f.Folds.Folds, number: k % f.Folds.Folds, rows: f.rows[prep]}
 	var train, test []int32
@@ -362,42 +330,24 @@ func (f *folding[T]) at(o *Options, prep, k int) (*split[T], error) {
 			format.Divide(b.X, longest)
 		}
 	}
-	return s, weigh(o, &s.train)
+	return s, training.Weigh(o, &s.train)
 }
 
 // learnFold trains on a split and tests. wrong gets whether each test example is an error, and own
-// is the Job, of the learner that the data made it.
-func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score string) (fold Fold,
-	wrong []bool, own *Job, err error) {
-	copied := *j
-	own = &copied
-	r := &run[T]{j: own, inMemory: true, work: ctx}
-	r.info = func() dataset.Info { return s.train.Info }
-	if r.room, err = newRoom[T](own, true); err != nil {
-		return fold, nil, nil, err
-	}
-	if err := r.takeClasses(s.train.Info); err != nil {
-		return fold, nil, nil, err
-	}
-	mem := memoryOf(&s.train)
-	r.in, r.facts = mem, factsOf(own, &s.train, mem)
-	if err := r.resolve(0); err != nil {
-		return fold, nil, nil, err
-	}
+// is the job, of the learner that the data made it.
+func learnFold[T engine.Float](ctx context.Context, env *training.Env, j *training.Job, s *split[T],
+	score string) (fold Fold, wrong []bool, own *training.Job, err error) {
+	own = j.Clone()
 	rows := s.rows.Part(&s.train.Block, s.numbers)
-	r.l, err = learner.New[T](own.entry, own.config, learner.Env{Seed: own.seed, Kept: r.room.kept,
-		Rows: rows})
+	trial, err := training.NewTrial(own, training.TrialData[T]{Data: &s.train,
+		Info: func() dataset.Info { return s.train.Info }, Rows: rows})
 	if err != nil {
 		return fold, nil, nil, err
 	}
 	var res eval.Result
-	j.labelledPart(ctx, func(ctx context.Context) {
-		r.work = ctx
-		res, err = r.learn()
+	labelledPart(ctx, env, func(ctx context.Context) {
+		res, err = trial.Learn(ctx)
 		rows.Release() // which the learner would keep while it scores
-		if err == nil {
-			err = r.diverged(res)
-		}
 	}, "stage", "learn")
 	fold = Fold{Repeat: s.repeat + 1, Fold: s.number + 1, Train: s.train.Info.Rows,
 		Test: s.test.Info.Rows, Epochs: res.Epochs, Updates: res.Updates,
@@ -405,13 +355,13 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score s
 	if res.Fit != nil {
 		fold.rows = res.Fit.KernelRows
 	}
-	if errors.Is(err, ErrDiverged) {
+	if errors.Is(err, training.ErrDiverged) {
 		fold.Failed = err.Error()
 	}
 	if err != nil {
 		return fold, nil, own, err
 	}
-	view := calibrated(r.l, res.Calibration)
+	view := trial.Predictor(res)
 	scorer, err := newFoldScorer(score, view)
 	if err != nil {
 		return fold, nil, nil, err
@@ -430,7 +380,7 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score s
 		}
 		return scorer.add(b, scores)
 	}
-	j.labelledPart(ctx, func(ctx context.Context) {
+	labelledPart(ctx, env, func(ctx context.Context) {
 		err = eval.Score(ctx, view, eval.NewMemory(&s.test.Block, nil), count)
 	}, "stage", "measure")
 	fold.Error = float64(fold.Errors) / float64(fold.Test)
@@ -446,9 +396,10 @@ func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T], score s
 type crossValidation[T engine.Float] struct {
 	folding[T]
 	ctx   context.Context
-	j     *Job
+	env   *training.Env
+	j     *training.Job
 	folds []Fold
-	own   []*Job
+	own   []*training.Job
 	errs  []error
 
 	mu      sync.Mutex
@@ -461,10 +412,11 @@ type crossValidation[T engine.Float] struct {
 
 // Part is engine.Job's: one fold.
 func (c *crossValidation[T]) Part(k int) {
-	c.j.labelledPart(c.ctx, func(ctx context.Context) {
-		s, err := c.at(&c.j.o, 0, k)
+	labelledPart(c.ctx, c.env, func(ctx context.Context) {
+		o := c.j.Options()
+		s, err := c.at(&o, 0, k)
 		if err == nil {
-			c.folds[k], _, c.own[k], err = learnFold(ctx, c.j, s, c.Score)
+			c.folds[k], _, c.own[k], err = learnFold(ctx, c.env, c.j, s, c.Score)
 		}
 		c.errs[k] = err
 	}, append(c.labels(k), "stage", "split")...)
@@ -487,21 +439,23 @@ func (c *crossValidation[T]) Part(k int) {
 }
 
 // crossValidate is CrossValidate in the precision of T.
-func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, env Env,
+func crossValidate[T engine.Float](ctx context.Context, j *training.Job, f Folds, env training.Env,
 	pool *engine.Pool, watch func(FoldStatus)) (*CrossValidation, error) {
 	c := &crossValidation[T]{folding: folding[T]{Folds: f, bytes: env.Machine.Bytes}, ctx: ctx,
-		j: j, watch: watch, started: time.Now()}
+		env: &env, j: j, watch: watch, started: time.Now()}
 	var err error
-	labelled(ctx, "stage", "read", func(ctx context.Context) { _, err = c.read(ctx, []*Job{j}) })
+	labelled(ctx, "stage", "read", func(ctx context.Context) {
+		_, err = c.read(ctx, []*training.Job{j})
+	})
 	if err != nil {
 		return nil, err
 	}
 	n := f.Folds * f.Repeats
-	c.folds, c.errs, c.own = make([]Fold, n), make([]error, n), make([]*Job, n)
+	c.folds, c.errs, c.own = make([]Fold, n), make([]error, n), make([]*training.Job, n)
 	err = pool.Run(ctx, n, c)
 	var diverged []error
 	for _, e := range c.errs {
-		if errors.Is(e, ErrDiverged) {
+		if errors.Is(e, training.ErrDiverged) {
 			diverged = append(diverged, e)
 		} else if err == nil {
 			err = e
@@ -509,17 +463,19 @@ func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, env Env
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("training: %w after %d of %d folds", ErrStopped, c.done, n)
+			return nil, fmt.Errorf("training: %w after %d of %d folds", training.ErrStopped,
+				c.done, n)
 		}
 		return nil, err
 	}
-	res := &CrossValidation{Info: c.preps[0].data.Info, Learner: c.own[0].name,
-		Config: c.own[0].config, Precision: j.precision, Seed: j.seed,
+	res := &CrossValidation{Info: c.preps[0].data.Info, Learner: c.own[0].Learner(),
+		Config: c.own[0].Config(), Precision: j.Precision(), Seed: j.Seed(),
 		KernelRows: c.kernelRows(c.folds)}
 	res.Folds = c.folds
 	res.CVResult.sum(f.Score)
-	if e := (*Error)(nil); diverged != nil && errors.As(diverged[0], &e) {
-		return res, newError(ErrDiverged, "", "in %d of %d folds: %w", len(diverged), n, e.Err)
+	if e := (*training.Error)(nil); diverged != nil && errors.As(diverged[0], &e) {
+		return res, training.NewError(training.ErrDiverged, "", "in %d of %d folds: %w",
+			len(diverged), n, e.Err)
 	}
 	return res, nil
 }
@@ -528,9 +484,10 @@ func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, env Env
 type foldRace[T engine.Float] struct {
 	folding[T]
 	ctx    context.Context
-	jobs   []*Job
+	env    *training.Env
+	jobs   []*training.Job
 	of     []int
-	race   *race
+	board  *board
 	splits []*split[T] // of each preparation
 	wrong  [][]bool
 	errs   []error
@@ -541,11 +498,12 @@ type foldRace[T engine.Float] struct {
 
 // Part is engine.Job's: a setting.
 func (f *foldRace[T]) Part(k int) {
-	i := f.race.alive[k]
+	i := f.board.alive[k]
 	var fold Fold
-	f.jobs[i].labelledPart(f.ctx, func(ctx context.Context) {
-		fold, f.wrong[i], _, f.errs[i] = learnFold(ctx, f.jobs[i], f.splits[f.of[i]], f.Score)
-	}, append(f.labels(f.now), "learner", f.jobs[i].name, "setting", nameOf(f.names, i))...)
+	labelledPart(f.ctx, f.env, func(ctx context.Context) {
+		fold, f.wrong[i], _, f.errs[i] = learnFold(ctx, f.env, f.jobs[i],
+			f.splits[f.of[i]], f.Score)
+	}, append(f.labels(f.now), "learner", f.jobs[i].Learner(), "setting", nameOf(f.names, i))...)
 	if f.errs[i] == nil {
 		t := &f.tried[i]
 		t.CV.Folds = append(t.CV.Folds, fold)
@@ -554,11 +512,11 @@ func (f *foldRace[T]) Part(k int) {
 }
 
 // tuneFolds judges settings by cross-validation, one fold after another.
-func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, env Env,
-	pool *engine.Pool, res *Tuned, started time.Time, race *race) error {
+func tuneFolds[T engine.Float](ctx context.Context, jobs []*training.Job, t TuneOptions,
+	env training.Env, pool *engine.Pool, res *Tuned, started time.Time, board *board) error {
 	f := &foldRace[T]{folding: folding[T]{Folds: t.Folds, bytes: env.Machine.Bytes}, ctx: ctx,
-		jobs: jobs, race: race, wrong: make([][]bool, len(jobs)), errs: make([]error, len(jobs)),
-		tried: res.Tried, names: t.Names}
+		env: &env, jobs: jobs, board: board, wrong: make([][]bool, len(jobs)),
+		errs: make([]error, len(jobs)), tried: res.Tried, names: t.Names}
 	var err error
 	labelled(ctx, "stage", "read", func(ctx context.Context) { f.of, err = f.read(ctx, jobs) })
 	if err != nil {
@@ -568,13 +526,14 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 	for i := range f.tried {
 		f.tried[i].CV = &CVResult{}
 	}
+	o := jobs[0].Options()
 	clock, total := clock{started: started}, t.Folds.Folds*t.Folds.Repeats
 	for k := range total {
 		f.splits, f.now = f.splits[:0], k
 		labelled(ctx, "stage", "split", func(context.Context) {
 			for p := range f.preps {
 				var s *split[T]
-				if s, err = f.at(&jobs[0].o, p, k); err != nil {
+				if s, err = f.at(&o, p, k); err != nil {
 					return
 				}
 				f.splits = append(f.splits, s)
@@ -583,17 +542,17 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 		if err != nil {
 			return err
 		}
-		if err := pool.Run(ctx, len(f.race.alive), f); err != nil {
-			return fmt.Errorf("training: %w after %d of %d folds", ErrStopped, k, total)
+		if err := pool.Run(ctx, len(f.board.alive), f); err != nil {
+			return fmt.Errorf("training: %w after %d of %d folds", training.ErrStopped, k, total)
 		}
 		if err := f.leave(); err != nil {
 			return err
 		}
 		f.count()
 		if k+1 < total {
-			f.race.look(t.Alpha)
+			f.board.eliminate(t.Alpha)
 		}
-		t.tell(f.race, &clock, float64(k+1)/float64(total), f.race.seen[f.race.alive[0]])
+		t.tell(f.board, &clock, float64(k+1)/float64(total), f.board.records[f.board.alive[0]].n)
 	}
 	folds := make([][]Fold, len(f.tried))
 	for i := range f.tried {
@@ -606,42 +565,30 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 
 // leave takes out settings that can't go on. It is an error if none can.
 func (f *foldRace[T]) leave() error {
-	for _, i := range slices.Clone(f.race.alive) {
+	for _, i := range slices.Clone(f.board.alive) {
 		err := f.errs[i]
 		if err == nil {
 			continue
 		}
-		stopped := Interrupted(f.ctx, err) || errors.Is(err, ErrStopped)
-		if f.tried[i].Failed = err.Error(); stopped || len(f.race.alive) == 1 {
+		stopped := training.Interrupted(f.ctx, err) || errors.Is(err, training.ErrStopped)
+		if f.tried[i].Failed = err.Error(); stopped || len(f.board.alive) == 1 {
 			return err
 		}
-		f.race.leave(i)
+		f.board.leave(i)
 	}
 	return nil
 }
 
-// count counts what was wrong in the fold, and what it came to.
+// count adds the fold to the records.
 func (f *foldRace[T]) count() {
-	bits := make([]uint64, len(f.jobs))
-	n := f.splits[0].test.Info.Rows
-	for lo := 0; lo < n; lo += 64 {
-		hi := min(lo+64, n)
-		for _, i := range f.race.alive {
-			bits[i] = 0
-			for at, wrong := range f.wrong[i][lo:hi] {
-				if wrong {
-					bits[i] |= 1 << at
-				}
-			}
+	for _, i := range f.board.alive {
+		r := &f.board.records[i]
+		for _, wrong := range f.wrong[i] {
+			r.add(wrong)
 		}
-		f.race.add(bits, nil, hi-lo)
-	}
-	if f.race.folds > 0 {
-		values := make([]float64, len(f.jobs))
-		for _, i := range f.race.alive {
+		if f.Score != "" {
 			folds := f.tried[i].CV.Folds
-			values[i] = aLoss(f.Score, *folds[len(folds)-1].Score)
+			r.lose(aLoss(f.Score, *folds[len(folds)-1].Score))
 		}
-		f.race.fold(values)
 	}
 }

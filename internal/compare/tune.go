@@ -1,17 +1,16 @@
-package training
+package compare
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"reflect"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval/stat"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // Ways of judging settings.
@@ -93,40 +92,37 @@ type Tuned struct {
 	Tried    []Tried
 	Examples int64 // that the best was judged on
 	Info     dataset.Info
-	Saved    *Saved // the best one's model, where Options.Model asks for it
+	Saved    *training.Saved // the best one's model, where Options.Model asks for it
 	// KernelRows counts those that the folds of all settings asked for, as CrossValidation's do.
 	KernelRows engine.RowStats
 	Total      time.Duration
 }
 
 // Tune finds the best of several settings: Options that may differ in the learner, its settings,
-// Seed, Scale, Bias, Normalize and Rho. Of all else, the files among it, those of the first count.
-// All are judged on the same examples, which are read once; each is learned by one worker at a
-// time.
+// Seed, Scale, Bias, Normalize and Rho. Everything else, such as the files, is that of the first.
+// All are judged on the same examples, which are read once. One worker at a time learns a setting.
 //
-// By Progressive all settings learn side by side in one pass, which a stream of any length will do
-// for, and standard input too. Epochs then count for the model that is written, and learners that
-// must see a whole data set can't be judged. Its order is that of a Run's first pass: a fresh one
-// where Shuffle says so, or where a setting leaves Epochs to data that are few. ByFolds reads the
-// examples into memory, and each setting is trained on each fold's rest as its Options say; see
-// CrossValidate.
+// Progressive judges all settings in one pass, over files, an endless stream or standard input.
+// Epochs count for the model alone, and batch learners are refused. The order is that of the first
+// epoch of a Run: shuffled with Shuffle, or if a setting leaves Epochs to a small data set. ByFolds
+// reads the examples into memory and trains each setting on each fold; see CrossValidate.
 //
-// The best setting is the one with the fewest errors, or the best Score, of several the first.
-// Where the first Options name a Model it is written as Run would write it, to the byte: if the
-// pass was such a run (one epoch), what was learned in it, else by a Run of its own.
+// The best setting has the fewest errors, or the best Score; the first of equals. If the first
+// Options name a Model, it has the bytes that Run writes: from the pass if that was such a run (one
+// epoch), else from a Run of its own.
 //
-// Results depend on the options and the data alone, not on Threads or the time. Errors are those of
-// Run; one that a single setting meets, as weights that are no numbers, is that setting's Failed.
-// With ErrStopped comes what the pass had found by then, if it had come to anything, without a
-// model: so a stream may go on until it is stopped.
+// Results depend on the options and the data alone, not on Threads or time. Errors are those of
+// Run; that of a single setting, such as weights that are not finite, is its Failed. With
+// ErrStopped comes the result of the pass so far, without a model, if there is any.
 //
 // Cost: reading and preparing once, and learning of all settings that are left; memory of all
-// learners, at once. Env.Observer hears of bad rows, and of the Run at the end.
+// learners. Env.Observer hears of bad rows, and of the Run at the end.
 //
 // Samples of profiles (runtime/pprof) have the label stage: read, learn, judge, and with ByFolds
-// split and measure. Where a setting is at work they also have learner, setting (its name of
-// TuneOptions.Names), and with ByFolds fold, as CrossValidate says; workers of Env.Pool have none.
-func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tuned, error) {
+// split and measure. Those of a setting also have learner, setting (its name of TuneOptions.Names),
+// and with ByFolds fold, as CrossValidate says. Workers of Env.Pool have none.
+func Tune(ctx context.Context, settings []training.Options, t TuneOptions,
+	env training.Env) (*Tuned, error) {
 	started := time.Now()
 	if err := t.check(); err != nil {
 		return nil, err
@@ -135,7 +131,7 @@ func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tun
 	for i, o := range judged {
 		judged[i] = scoresOf(t.Score, folds, o)
 	}
-	jobs, err := rivalsOf(judged, env, false)
+	jobs, err := jobsOf(judged, env, false)
 	if err != nil {
 		return nil, err
 	}
@@ -147,16 +143,17 @@ func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tun
 		return nil, err
 	}
 	for _, j := range jobs {
-		if t.By == Progressive && (j.o.needsWhole(j.traits) || j.o.UntilConverged) {
+		if t.By == Progressive && !j.OnePass() {
 			return nil, badOption("Judge by cross-validation: {by} "+ByFolds+".",
-				"{by} %s takes one pass, and %s is to pass over a whole data set", t.By, j.name)
+				"{by} %s takes one pass, and %s is to pass over a whole data set", t.By,
+				j.Learner())
 		}
 	}
 	if err := t.readTwice(jobs, settings); err != nil {
 		return nil, err
 	}
 	run := func() (*Tuned, error) {
-		if jobs[0].precision == "f64" {
+		if jobs[0].Precision() == "f64" {
 			return tune[float64](ctx, jobs, t, settings, env, started)
 		}
 		return tune[float32](ctx, jobs, t, settings, env, started)
@@ -165,7 +162,7 @@ func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tun
 	if thirdLabel(jobs, err) {
 		res, err = run()
 	}
-	if err != nil && !(errors.Is(err, ErrStopped) && res != nil && res.Order != nil) {
+	if err != nil && !(errors.Is(err, training.ErrStopped) && res != nil && res.Order != nil) {
 		return nil, err
 	}
 	res.Total = time.Since(started)
@@ -203,158 +200,85 @@ func (t *TuneOptions) foldsJudged() int {
 	return 0
 }
 
-// rivalsOf makes the jobs of settings that are to be compared. Their precisions may be mixed, where
-// that is said.
-func rivalsOf(settings []Options, env Env, mixed bool) ([]*Job, error) {
-	if len(settings) == 0 {
-		return nil, badOption("", "{settings}: none is given")
-	}
-	var jobs []*Job
-	each := env.Machine
-	each.Limit, each.Peak = nil, nil
-	each.Bytes /= int64(len(settings))
-	few := &fewness{}
-	for i, o := range settings {
-		o.Model, o.From, o.Test, o.CheckpointEvery = "", "", nil, ""
-		o.PredictOnly, o.MarginReport, o.MarginSVM = false, false, false
-		o.Proba, o.Latency, o.MemBudget, o.AnyFormat = false, false, 0, false
-		o.AUC, o.Window, o.Fading, o.Curve = false, 0, 0, 0
-		o.Drift, o.OnDrift, o.Delay = "", "", 0
-		o.IDCol, o.WaitMax, o.WaitBytes = "", 0, 0
-		o.DriftKeep = 0
-		o.Threshold = ""
-		e := Env{Machine: each, few: few, Pool: env.Pool}
-		if i == 0 {
-			e.Observer = heard{Observer: env.observer()}
-		}
-		j, err := New(o, e)
-		if err != nil {
-			return nil, err
-		}
-		if first := &settings[0]; i > 0 && (!mixed && j.precision != jobs[0].precision ||
-			o.Shuffle != first.Shuffle || o.UntilConverged != first.UntilConverged ||
-			!slices.Equal(o.Files, first.Files) || !sameReading(o.Data, first.Data)) {
-			return nil, badOption("They must be the same.", "setting %d differs from the first in "+
-				"{files}, {precision}, {shuffle}, {until_converged} or how files are read", i)
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs, nil
-}
-
-// sameReading reports whether two Data differ in nothing but what a Preparer does.
-func sameReading(a, b Data) bool {
-	a.Scale, a.Bias, a.Normalize = b.Scale, b.Bias, b.Normalize
-	return reflect.DeepEqual(a, b)
-}
-
-// heard passes on what is said of the data alone.
-type heard struct {
-	Silent
-	Observer Observer
-}
-
-func (h heard) BadRow(err error) { h.Observer.BadRow(err) }
-func (h heard) Odd(what string)  { h.Observer.Odd(what) }
-
-// workers returns Env.Pool, or one of so many threads, which done closes.
-func (e *Env) workers(threads int) (pool *engine.Pool, done func()) {
-	if e.Pool != nil {
-		return e.Pool, func() {}
-	}
-	if threads == 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	pool = engine.NewPool(threads)
-	return pool, pool.Close
-}
-
 // tune is Tune in the precision of T.
-func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, settings []Options,
-	env Env, started time.Time) (*Tuned, error) {
-	pool, done := env.workers(settings[0].Threads)
+func tune[T engine.Float](ctx context.Context, jobs []*training.Job, t TuneOptions,
+	settings []training.Options, env training.Env, started time.Time) (*Tuned, error) {
+	pool, done := workers(&env, settings[0].Threads)
 	defer done()
 	res := &Tuned{Tried: make([]Tried, len(jobs))}
-	race := newRace(len(jobs))
-	race.judge(t.Score, t.foldsJudged())
+	board := newBoard(len(jobs), t.Score, t.foldsJudged())
 	if t.By == ByFolds {
 		var err error
 		labelled(ctx, "stage", "judge", func(ctx context.Context) {
-			err = tuneFolds[T](ctx, jobs, t, env, pool, res, started, race)
+			err = tuneFolds[T](ctx, jobs, t, env, pool, res, started, board)
 		})
 		if err != nil {
 			return res, err
 		}
-		res.judge(&t, race, nil)
+		res.judge(&t, board, nil)
 		return res, tuneRun(ctx, settings, env, res)
 	}
-	in := newReading[T](jobs)
-	inMemory := slices.ContainsFunc(jobs, (*Job).inMemory)
+	entrants := entrantsOf(jobs)
+	in := newReading[T](entrants)
+	defer func() { in.done() }()
+	inMemory := slices.ContainsFunc(jobs, (*training.Job).InMemory)
 	var err error
 	labelled(ctx, "stage", "read", func(ctx context.Context) {
-		err = in.open(ctx, jobs[0], inMemory)
+		err = in.open(ctx, settings[0].Files, inMemory)
 	})
 	if err != nil {
 		return nil, unread(ctx, err)
 	}
-	defer in.done()
-	s := &side{in: in, race: race, alpha: t.Alpha, pool: pool,
-		rivals: make([]contender, len(jobs)), jobs: jobs,
-		labels: []string{"stage", "learn", "setting"}, names: t.Names}
-	rivals := make([]*rival[T], len(jobs))
-	for i := range jobs {
-		v := &rival[T]{run: run[T]{j: jobs[i]}, prep: in.of[i]}
-		if err := v.begin(in); err != nil {
-			return nil, err
-		}
-		if err := v.judge(t.Score); err != nil {
-			return nil, err
-		}
-		rivals[i], s.rivals[i] = v, v
-	}
-	order := orderOf(jobs, in.total)
-	in.rewind(order)
-	clock := clock{started: started}
-	s.watch = func(share float64, examples int64) {
-		t.tell(s.race, &clock, share, examples)
-	}
-	stopped := s.pass(ctx)
-	if stopped != nil && !s.judges(stopped) {
-		return nil, stopped
-	}
-	s.warn(env)
-	failed := make([]error, len(jobs))
-	for i, v := range rivals {
-		failed[i] = v.broken()
-		res.Tried[i].Seconds = v.res.Learn.Seconds()
-	}
-	if err := res.judge(&t, s.race, failed); err != nil {
+	p, err := newPass(board, in, entrants, pool)
+	if err != nil {
 		return nil, err
 	}
-	best := rivals[res.Best]
+	p.alpha, p.labels, p.names = t.Alpha, []string{"stage", "learn", "setting"}, t.Names
+	in.rewind(shuffled(jobs), jobs[0].Seed())
+	clock := clock{started: started}
+	p.watch = func(share float64, examples int64) { t.tell(board, &clock, share, examples) }
+	stopped := p.run(ctx, &env)
+	if stopped != nil && !board.found(stopped) {
+		return nil, stopped
+	}
+	p.warn(&env)
+	failed := make([]error, len(jobs))
+	for i, c := range p.candidates {
+		failed[i] = c.broken()
+		res.Tried[i].Seconds = c.res.Learn.Seconds()
+	}
+	if err := res.judge(&t, board, failed); err != nil {
+		return nil, err
+	}
+	best := p.candidates[res.Best]
 	if res.Info = best.info(); stopped != nil || settings[0].Model == "" {
 		return res, stopped
 	}
 	if t.trainedApart(jobs, settings, res.Best) {
 		return res, tuneRun(ctx, settings, env, res)
 	}
-	res.Saved, err = saveRival(best, settings[0].Model)
+	res.Saved, err = best.trial.Save(settings[0].Model, best.res)
 	return res, err
 }
 
-// trainedApart reports whether the model of setting i takes a run of its own: what it learns while
-// it is judged is not what that run would.
-func (t *TuneOptions) trainedApart(jobs []*Job, settings []Options, i int) bool {
-	j, o := jobs[i], &settings[i]
-	shuffled := slices.ContainsFunc(jobs, func(j *Job) bool { return j.o.Shuffle })
-	return t.By == ByFolds || j.o.Epochs > 1 || j.o.Shuffle != shuffled ||
-		j.inMemory() != slices.ContainsFunc(jobs, (*Job).inMemory) ||
-		shuffled && j.seed != jobs[0].seed || o.PredictOnly || len(o.Test) > 0
+// shuffled reports whether a job learns in a random order.
+func shuffled(jobs []*training.Job) bool {
+	return slices.ContainsFunc(jobs, func(j *training.Job) bool { return j.Options().Shuffle })
 }
 
-// readTwice refuses a model that would take a second reading of what can be read once.
-func (t *TuneOptions) readTwice(jobs []*Job, settings []Options) error {
-	name := jobs[0].once()
+// trainedApart reports whether the model of setting i takes a run of its own: what it learns while
+// it is judged is not what that run learns.
+func (t *TuneOptions) trainedApart(jobs []*training.Job, settings []training.Options, i int) bool {
+	j, o := jobs[i], &settings[i]
+	own, mixed := j.Options(), shuffled(jobs)
+	return t.By == ByFolds || own.Epochs > 1 || own.Shuffle != mixed ||
+		j.InMemory() != slices.ContainsFunc(jobs, (*training.Job).InMemory) ||
+		mixed && j.Seed() != jobs[0].Seed() || o.PredictOnly || len(o.Test) > 0
+}
+
+// readTwice refuses a model that takes a second reading of what can be read once.
+func (t *TuneOptions) readTwice(jobs []*training.Job, settings []training.Options) error {
+	name := jobs[0].ReadOnce()
 	if settings[0].Model == "" || name == "" {
 		return nil
 	}
@@ -367,23 +291,24 @@ func (t *TuneOptions) readTwice(jobs []*Job, settings []Options) error {
 	return nil
 }
 
-// tuneRun trains the best setting as Run does, where its model is wanted.
-func tuneRun(ctx context.Context, settings []Options, env Env, res *Tuned) error {
+// tuneRun trains the best setting as Run does, if its model is wanted.
+func tuneRun(ctx context.Context, settings []training.Options, env training.Env,
+	res *Tuned) error {
 	if settings[0].Model == "" {
 		return nil
 	}
 	o := settings[res.Best]
 	o.Model = settings[0].Model
-	r, err := Run(ctx, o, env)
+	r, err := training.Run(ctx, o, env)
 	if r != nil {
 		res.Saved = r.Saved
 	}
 	return err
 }
 
-// judge orders the settings by what the race has counted. A setting that failed is none of the
+// judge orders the settings by their records. A setting that failed is none of the
 // best; if all did, the first one's error is returned.
-func (res *Tuned) judge(by *TuneOptions, r *race, failed []error) error {
+func (res *Tuned) judge(by *TuneOptions, r *board, failed []error) error {
 	n := len(res.Tried)
 	whole := make([]bool, n)
 	for _, i := range r.alive {
@@ -400,8 +325,8 @@ func (res *Tuned) judge(by *TuneOptions, r *race, failed []error) error {
 				return -1
 			}
 			return 1
-		case r.seen[a] != r.seen[b]: // that came further
-			return int(min(1, max(-1, r.seen[b]-r.seen[a])))
+		case r.records[a].n != r.records[b].n: // that came further
+			return cmp.Compare(r.records[b].n, r.records[a].n)
 		}
 		return cmp.Compare(r.mean(a), r.mean(b))
 	})
@@ -409,7 +334,7 @@ func (res *Tuned) judge(by *TuneOptions, r *race, failed []error) error {
 	if !whole[res.Best] {
 		return failed[slices.IndexFunc(failed, func(err error) bool { return err != nil })]
 	}
-	res.Examples = r.seen[res.Best]
+	res.Examples = r.records[res.Best].n
 	var p []float64
 	for i := range n {
 		if i != res.Best {
@@ -420,8 +345,8 @@ func (res *Tuned) judge(by *TuneOptions, r *race, failed []error) error {
 	p = slices.Insert(stat.Holm(p), res.Best, 1)
 	for i := range n {
 		t := &res.Tried[i]
-		t.Examples, t.Errors, t.P = r.seen[i], r.errors[i], p[i]
-		t.Error = float64(r.errors[i]) / float64(max(1, r.seen[i]))
+		t.Examples, t.Errors, t.P = r.records[i].n, r.records[i].errors, p[i]
+		t.Error = r.records[i].rate()
 		if by.Score != "" {
 			v := aLoss(by.Score, r.mean(i))
 			t.Score = &v
@@ -465,12 +390,12 @@ func (c *clock) left(share float64) (elapsed, left time.Duration) {
 }
 
 // tell calls Watch.
-func (t *TuneOptions) tell(r *race, c *clock, share float64, examples int64) {
+func (t *TuneOptions) tell(r *board, c *clock, share float64, examples int64) {
 	if t.Watch == nil {
 		return
 	}
 	s := TuneStatus{Examples: examples, Share: share, Alive: len(r.alive), Leader: r.leader()}
-	s.Error = float64(r.errors[s.Leader]) / float64(max(1, r.seen[s.Leader]))
+	s.Error = r.records[s.Leader].rate()
 	if t.Score != "" {
 		s.Score = aLoss(t.Score, r.mean(s.Leader))
 	}
