@@ -95,23 +95,30 @@ type CVResult struct {
 
 // sum fills in what follows from the folds, with that score.
 func (r *CVResult) sum(score string) {
-	var s stat.Sample
+	var errors, scores stat.Sample
 	var train, test float64
-	r.Examples, r.Errors = 0, 0
 	for _, f := range r.Folds {
 		if f.Failed != "" {
 			continue
 		}
 		r.Examples += int64(f.Test)
 		r.Errors += f.Errors
-		s.Add(f.Error)
+		if errors.Add(f.Error); score != "" {
+			scores.Add(*f.Score)
+		}
 		train, test = train+float64(f.Train), test+float64(f.Test)
 	}
-	r.Error = s.Mean
-	_, _, r.NaivePM = s.TTest()
-	_, _, r.PM = s.Resampled(test, train)
-	r.PM, r.NaivePM = finiteOr0(r.PM), finiteOr0(r.NaivePM) // infinite of one fold so far
-	r.scored(score, test, train)
+	intervals := func(s stat.Sample) (pm, naive float64) {
+		_, _, naive = s.TTest()
+		_, _, pm = s.Resampled(test, train)
+		return finiteOr0(pm), finiteOr0(naive) // infinite of one fold
+	}
+	r.Error, r.Metric = errors.Mean, score
+	r.PM, r.NaivePM = intervals(errors)
+	if score != "" {
+		pm, naive := intervals(scores)
+		r.Score, r.ScorePM, r.ScoreNaivePM = &scores.Mean, &pm, &naive
+	}
 }
 
 // CrossValidation is what CrossValidate returns.
@@ -194,20 +201,39 @@ func CrossValidate(ctx context.Context, o training.Options, f Folds, env trainin
 	return res, err
 }
 
-// folding is a data set and how it is split.
-type folding[T engine.Float] struct {
+// foldRuns trains settings on the folds of a data set.
+type foldRuns[T engine.Float] struct {
 	Folds
+	jobs  []*training.Job
+	names []string // of the settings, for profiles; nil: there is one without a name
+	env   *training.Env
+	pool  *engine.Pool
 	preps []*preparation[T]
+	of    []int                   // preparation of each job
 	fold  [][]int32               // of each repeat, of each example
-	rows  []*engine.CommonRows[T] // of each preparation, of all folds; nil: there are none
-	bytes int64                   // of the machine, where known
+	rows  []*engine.CommonRows[T] // of each preparation, for all folds; nil: none
+
+	ctx   context.Context
+	units []*unit[T]
+	told  func(*unit[T]) // of each unit that is done; may be nil
+}
+
+// unit is a setting on a fold.
+type unit[T engine.Float] struct {
+	setting, fold int       // the fold is counted over all repeats
+	split         *split[T] // nil: the worker makes it
+
+	result Fold
+	wrong  []bool        // of each tested example
+	own    *training.Job // of the learner that the data made it
+	err    error
 }
 
 // read loads the examples in all preparations of the jobs. Division by the longest example is left
-// to the folds: the longest of each is another.
-func (f *folding[T]) read(ctx context.Context, jobs []*training.Job) (of []int, err error) {
-	f.preps, of = preparationsOf[T](entrantsOf(jobs))
-	undivided := entrantsOf(jobs)
+// to the folds, as the longest of each is another.
+func (f *foldRuns[T]) read(ctx context.Context) (err error) {
+	f.preps, f.of = preparationsOf[T](entrantsOf(f.jobs))
+	undivided := entrantsOf(f.jobs)
 	for _, e := range undivided {
 		if e.data.Normalize == "max" {
 			e.data.Normalize = ""
@@ -215,17 +241,20 @@ func (f *folding[T]) read(ctx context.Context, jobs []*training.Job) (of []int, 
 	}
 	in := newReading[T](undivided)
 	in.weights = &training.Options{} // each fold weighs its own
-	if err := in.open(ctx, jobs[0].Options().Files, true); err != nil {
-		return nil, unread(ctx, err)
+	labelled(ctx, "stage", "read", func(ctx context.Context) {
+		err = in.open(ctx, f.jobs[0].Options().Files, true)
+	})
+	if err != nil {
+		return unread(ctx, err)
 	}
-	for i, p := range of {
+	for i, p := range f.of {
 		f.preps[p].data = in.of[i].data
 	}
 	data := f.preps[0].data
 	n := data.Info.Rows
 	if n < f.Folds.Folds {
-		return nil, badOption("Take fewer folds.", "{folds} %d: there are %d examples",
-			f.Folds.Folds, n)
+		return badOption("Take fewer folds.", "{folds} %d: there are %d examples", f.Folds.Folds,
+			n)
 	}
 	class := func(i int) int {
 		if b := &data.Block; b.Class != nil {
@@ -238,22 +267,22 @@ func (f *folding[T]) read(ctx context.Context, jobs []*training.Job) (of []int, 
 		class = nil
 	}
 	for r := range f.Repeats {
-		f.fold = append(f.fold, folds.Assign(n, f.Folds.Folds, class, jobs[0].Seed(), r))
+		f.fold = append(f.fold, folds.Assign(n, f.Folds.Folds, class, f.jobs[0].Seed(), r))
 	}
-	f.share(jobs)
-	return of, nil
+	f.share()
+	return nil
 }
 
 // share has the folds, and settings, share kernel rows. Those that are divided by the longest
 // example of each fold have no examples in common.
-func (f *folding[T]) share(jobs []*training.Job) {
+func (f *foldRuns[T]) share() {
 	f.rows = make([]*engine.CommonRows[T], len(f.preps))
-	if !slices.ContainsFunc(jobs, (*training.Job).Whole) {
+	if !slices.ContainsFunc(f.jobs, (*training.Job).Whole) {
 		return
 	}
 	room := int64(learner.DefaultGramBytes)
-	if f.bytes > 0 { // half of what isn't planned, see training.NewTrial
-		room = min(room, f.bytes/8)
+	if bytes := f.env.Machine.Bytes; bytes > 0 { // half of what isn't planned
+		room = min(room, bytes/8)
 	}
 	for i, p := range f.preps {
 		if p.options.Normalize != "max" {
@@ -264,7 +293,7 @@ func (f *folding[T]) share(jobs []*training.Job) {
 }
 
 // kernelRows counts the rows that the folds of several settings asked for.
-func (f *folding[T]) kernelRows(settings ...[]Fold) (s engine.RowStats) {
+func (f *foldRuns[T]) kernelRows(settings ...[]Fold) (s engine.RowStats) {
 	for _, folds := range settings {
 		for _, fold := range folds {
 			one := fold.rows
@@ -284,14 +313,36 @@ func (f *folding[T]) kernelRows(settings ...[]Fold) (s engine.RowStats) {
 	return s
 }
 
-// labels are those of the work on fold k in profiles: its number, and where it is drawn several
-// times which time it is, both from 1.
-func (f *Folds) labels(k int) []string {
-	l := []string{"fold", strconv.Itoa(k%f.Folds + 1)}
+// train trains units in parallel.
+func (f *foldRuns[T]) train(ctx context.Context, units []*unit[T]) error {
+	f.ctx, f.units = ctx, units
+	return f.pool.Run(ctx, len(units), f)
+}
+
+// Part is engine.Job's: a unit. Its samples in profiles have the number of the fold, from 1, and
+// those of several repeats the number of the repeat.
+func (f *foldRuns[T]) Part(k int) {
+	u := f.units[k]
+	labels := []string{"stage", "split", "fold", strconv.Itoa(u.fold%f.Folds.Folds + 1)}
 	if f.Repeats > 1 {
-		l = append(l, "repeat", strconv.Itoa(k/f.Folds+1))
+		labels = append(labels, "repeat", strconv.Itoa(u.fold/f.Folds.Folds+1))
 	}
-	return l
+	if f.names != nil {
+		labels = append(labels, "learner", f.jobs[u.setting].Learner(), "setting",
+			nameOf(f.names, u.setting))
+	}
+	labelledPart(f.ctx, f.env, func(ctx context.Context) {
+		s := u.split
+		if s == nil {
+			if s, u.err = f.at(f.of[u.setting], u.fold); u.err != nil {
+				return
+			}
+		}
+		u.err = u.learn(ctx, f, s)
+	}, labels...)
+	if f.told != nil {
+		f.told(u)
+	}
 }
 
 // split is what a fold is trained and tested on.
@@ -302,10 +353,9 @@ type split[T engine.Float] struct {
 	rows           *engine.CommonRows[T] // of those; or nil
 }
 
-// at makes the split of fold k, counted over all repeats, with the weights that o gives to classes,
-// of that preparation.
-func (f *folding[T]) at(o *training.Options, prep, k int) (*split[T], error) {
-	p := f.preps[prep]
+// at makes the split of fold k, counted over all repeats, of a preparation.
+func (f *foldRuns[T]) at(prep, k int) (*split[T], error) {
+	p, o := f.preps[prep], f.jobs[0].Options()
 	s := &split[T]{repeat: k / f.Folds.Folds, number: k % f.Folds.Folds, rows: f.rows[prep]}
 	var train, test []int32
 	for i, fold := range f.fold[s.repeat] {
@@ -330,148 +380,126 @@ func (f *folding[T]) at(o *training.Options, prep, k int) (*split[T], error) {
 			format.Divide(b.X, longest)
 		}
 	}
-	return s, training.Weigh(o, &s.train)
+	return s, training.Weigh(&o, &s.train)
 }
 
-// learnFold trains on a split and tests. wrong gets whether each test example is an error, and own
-// is the job, of the learner that the data made it.
-func learnFold[T engine.Float](ctx context.Context, env *training.Env, j *training.Job, s *split[T],
-	score string) (fold Fold, wrong []bool, own *training.Job, err error) {
-	own = j.Clone()
+// learn trains on a split and tests.
+func (u *unit[T]) learn(ctx context.Context, f *foldRuns[T], s *split[T]) error {
+	u.own = f.jobs[u.setting].Clone()
 	rows := s.rows.Part(&s.train.Block, s.numbers)
-	trial, err := training.NewTrial(own, training.TrialData[T]{Data: &s.train,
+	trial, err := training.NewTrial(u.own, training.TrialData[T]{Data: &s.train,
 		Info: func() dataset.Info { return s.train.Info }, Rows: rows})
 	if err != nil {
-		return fold, nil, nil, err
+		return err
 	}
 	var res eval.Result
-	labelledPart(ctx, env, func(ctx context.Context) {
+	labelledPart(ctx, f.env, func(ctx context.Context) {
 		res, err = trial.Learn(ctx)
 		rows.Release() // which the learner would keep while it scores
 	}, "stage", "learn")
-	fold = Fold{Repeat: s.repeat + 1, Fold: s.number + 1, Train: s.train.Info.Rows,
+	u.result = Fold{Repeat: s.repeat + 1, Fold: s.number + 1, Train: s.train.Info.Rows,
 		Test: s.test.Info.Rows, Epochs: res.Epochs, Updates: res.Updates,
 		Converged: res.Converged, Seconds: res.Learn.Seconds()}
 	if res.Fit != nil {
-		fold.rows = res.Fit.KernelRows
+		u.result.rows = res.Fit.KernelRows
 	}
 	if errors.Is(err, training.ErrDiverged) {
-		fold.Failed = err.Error()
+		u.result.Failed = err.Error()
 	}
 	if err != nil {
-		return fold, nil, own, err
+		return err
 	}
-	view := trial.Predictor(res)
-	scorer, err := newFoldScorer(score, view)
+	p := trial.Predictor(res)
+	scorer, err := newFoldScorer(f.Score, p)
 	if err != nil {
-		return fold, nil, nil, err
+		return err
 	}
-	count := func(b *engine.Block[T], scores []float64) error {
-		k := len(scores) / b.Len()
-		for i := range b.Len() {
-			var c eval.Count
-			if b.Class != nil {
-				c.Add(1, learner.ClassScore(scores[i*k:][:k], int(b.Class[i])))
-			} else {
-				c.Add(float64(b.Y[i]), scores[i])
-			}
-			fold.Errors += c.Errors
-			wrong = append(wrong, c.Errors > 0)
-		}
-		return scorer.add(b, scores)
-	}
-	labelledPart(ctx, env, func(ctx context.Context) {
-		err = eval.Score(ctx, view, eval.NewMemory(&s.test.Block, nil), count)
+	labelledPart(ctx, f.env, func(ctx context.Context) {
+		err = eval.Score(ctx, p, eval.NewMemory(&s.test.Block, nil),
+			func(b *engine.Block[T], scores []float64) error {
+				u.count(b, scores)
+				return scorer.add(b, scores)
+			})
 	}, "stage", "measure")
-	fold.Error = float64(fold.Errors) / float64(fold.Test)
+	u.result.Error = float64(u.result.Errors) / float64(u.result.Test)
 	if err == nil && scorer != nil {
 		var v float64
 		v, err = scorer.value()
-		fold.Score = &v
+		u.result.Score = &v
 	}
-	return fold, wrong, own, err
+	return err
 }
 
-// crossValidation is one under way.
-type crossValidation[T engine.Float] struct {
-	folding[T]
-	ctx   context.Context
-	env   *training.Env
-	j     *training.Job
-	folds []Fold
-	own   []*training.Job
-	errs  []error
-
-	mu      sync.Mutex
-	started time.Time
-	done    int
-	sum     float64
-	score   float64
-	watch   func(FoldStatus)
-}
-
-// Part is engine.Job's: one fold.
-func (c *crossValidation[T]) Part(k int) {
-	labelledPart(c.ctx, c.env, func(ctx context.Context) {
-		o := c.j.Options()
-		s, err := c.at(&o, 0, k)
-		if err == nil {
-			c.folds[k], _, c.own[k], err = learnFold(ctx, c.env, c.j, s, c.Score)
+// count counts the errors in a tested block.
+func (u *unit[T]) count(b *engine.Block[T], scores []float64) {
+	k := len(scores) / b.Len()
+	for i := range b.Len() {
+		var c eval.Count
+		if b.Class != nil {
+			c.Add(1, learner.ClassScore(scores[i*k:][:k], int(b.Class[i])))
+		} else {
+			c.Add(float64(b.Y[i]), scores[i])
 		}
-		c.errs[k] = err
-	}, append(c.labels(k), "stage", "split")...)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.errs[k] != nil {
-		return
-	}
-	c.done++
-	c.sum += c.folds[k].Error
-	if v := c.folds[k].Score; v != nil {
-		c.score += *v
-	}
-	if c.watch != nil {
-		elapsed := time.Since(c.started)
-		c.watch(FoldStatus{Done: c.done, Total: len(c.folds), Error: c.sum / float64(c.done),
-			Score: c.score / float64(c.done), Elapsed: elapsed,
-			Left: elapsed * time.Duration(len(c.folds)-c.done) / time.Duration(c.done)})
+		u.result.Errors += c.Errors
+		u.wrong = append(u.wrong, c.Errors > 0)
 	}
 }
 
 // crossValidate is CrossValidate in the precision of T.
-func crossValidate[T engine.Float](ctx context.Context, j *training.Job, f Folds, env training.Env,
-	pool *engine.Pool, watch func(FoldStatus)) (*CrossValidation, error) {
-	c := &crossValidation[T]{folding: folding[T]{Folds: f, bytes: env.Machine.Bytes}, ctx: ctx,
-		env: &env, j: j, watch: watch, started: time.Now()}
-	var err error
-	labelled(ctx, "stage", "read", func(ctx context.Context) {
-		_, err = c.read(ctx, []*training.Job{j})
-	})
-	if err != nil {
+func crossValidate[T engine.Float](ctx context.Context, j *training.Job, folds Folds,
+	env training.Env, pool *engine.Pool, watch func(FoldStatus)) (*CrossValidation, error) {
+	f := &foldRuns[T]{Folds: folds, jobs: []*training.Job{j}, env: &env, pool: pool}
+	started := time.Now()
+	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
-	n := f.Folds * f.Repeats
-	c.folds, c.errs, c.own = make([]Fold, n), make([]error, n), make([]*training.Job, n)
-	err = pool.Run(ctx, n, c)
-	var diverged []error
-	for _, e := range c.errs {
-		if errors.Is(e, training.ErrDiverged) {
-			diverged = append(diverged, e)
-		} else if err == nil {
-			err = e
+	n := folds.Folds * folds.Repeats
+	units := make([]*unit[T], n)
+	for k := range units {
+		units[k] = &unit[T]{fold: k}
+	}
+	var mu sync.Mutex
+	var status FoldStatus
+	var sum, score float64
+	f.told = func(u *unit[T]) {
+		mu.Lock()
+		defer mu.Unlock()
+		if u.err != nil {
+			return
 		}
+		status.Done++
+		sum += u.result.Error
+		if v := u.result.Score; v != nil {
+			score += *v
+		}
+		if watch != nil {
+			done := float64(status.Done)
+			status.Total, status.Error, status.Score = n, sum/done, score/done
+			status.Elapsed = time.Since(started)
+			status.Left = time.Duration(float64(status.Elapsed) * (float64(n) - done) / done)
+			watch(status)
+		}
+	}
+	err := f.train(ctx, units)
+	res := &CrossValidation{Info: f.preps[0].data.Info, Precision: j.Precision(), Seed: j.Seed()}
+	var diverged []error
+	for _, u := range units {
+		if errors.Is(u.err, training.ErrDiverged) {
+			diverged = append(diverged, u.err)
+		} else if err == nil {
+			err = u.err
+		}
+		res.Folds = append(res.Folds, u.result)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("training: %w after %d of %d folds", training.ErrStopped,
-				c.done, n)
+				status.Done, n)
 		}
 		return nil, err
 	}
-	res := &CrossValidation{Info: c.preps[0].data.Info, Learner: c.own[0].Learner(),
-		Config: c.own[0].Config(), Precision: j.Precision(), Seed: j.Seed(),
-		KernelRows: c.kernelRows(c.folds)}
-	res.Folds = c.folds
+	res.Learner, res.Config = units[0].own.Learner(), units[0].own.Config()
+	res.KernelRows = f.kernelRows(res.Folds)
 	res.CVResult.sum(f.Score)
 	if e := (*training.Error)(nil); diverged != nil && errors.As(diverged[0], &e) {
 		return res, training.NewError(training.ErrDiverged, "", "in %d of %d folds: %w",
@@ -480,115 +508,77 @@ func crossValidate[T engine.Float](ctx context.Context, j *training.Job, f Folds
 	return res, nil
 }
 
-// foldRace is a fold that is learned by all settings that are left.
-type foldRace[T engine.Float] struct {
-	folding[T]
-	ctx    context.Context
-	env    *training.Env
-	jobs   []*training.Job
-	of     []int
-	board  *board
-	splits []*split[T] // of each preparation
-	wrong  [][]bool
-	errs   []error
-	tried  []Tried
-	names  []string // of the settings; nil: their numbers
-	now    int      // number of the fold, over all repeats
-}
-
-// Part is engine.Job's: a setting.
-func (f *foldRace[T]) Part(k int) {
-	i := f.board.alive[k]
-	var fold Fold
-	labelledPart(f.ctx, f.env, func(ctx context.Context) {
-		fold, f.wrong[i], _, f.errs[i] = learnFold(ctx, f.env, f.jobs[i],
-			f.splits[f.of[i]], f.Score)
-	}, append(f.labels(f.now), "learner", f.jobs[i].Learner(), "setting", nameOf(f.names, i))...)
-	if f.errs[i] == nil {
-		t := &f.tried[i]
-		t.CV.Folds = append(t.CV.Folds, fold)
-		t.Seconds += fold.Seconds
-	}
-}
-
 // tuneFolds judges settings by cross-validation, one fold after another.
 func tuneFolds[T engine.Float](ctx context.Context, jobs []*training.Job, t TuneOptions,
 	env training.Env, pool *engine.Pool, res *Tuned, started time.Time, board *board) error {
-	f := &foldRace[T]{folding: folding[T]{Folds: t.Folds, bytes: env.Machine.Bytes}, ctx: ctx,
-		env: &env, jobs: jobs, board: board, wrong: make([][]bool, len(jobs)),
-		errs: make([]error, len(jobs)), tried: res.Tried, names: t.Names}
-	var err error
-	labelled(ctx, "stage", "read", func(ctx context.Context) { f.of, err = f.read(ctx, jobs) })
-	if err != nil {
+	f := &foldRuns[T]{Folds: t.Folds, jobs: jobs, env: &env, pool: pool,
+		names: append([]string{}, t.Names...)}
+	if err := f.read(ctx); err != nil {
 		return err
 	}
 	res.Info = f.preps[0].data.Info
-	for i := range f.tried {
-		f.tried[i].CV = &CVResult{}
+	for i := range res.Tried {
+		res.Tried[i].CV = &CVResult{}
 	}
-	o := jobs[0].Options()
 	clock, total := clock{started: started}, t.Folds.Folds*t.Folds.Repeats
 	for k := range total {
-		f.splits, f.now = f.splits[:0], k
+		splits := make([]*split[T], len(f.preps))
+		var err error
 		labelled(ctx, "stage", "split", func(context.Context) {
-			for p := range f.preps {
-				var s *split[T]
-				if s, err = f.at(&o, p, k); err != nil {
-					return
+			for p := range splits {
+				if err == nil {
+					splits[p], err = f.at(p, k)
 				}
-				f.splits = append(f.splits, s)
 			}
 		})
 		if err != nil {
 			return err
 		}
-		if err := pool.Run(ctx, len(f.board.alive), f); err != nil {
+		var units []*unit[T]
+		for _, i := range board.alive {
+			units = append(units, &unit[T]{setting: i, fold: k, split: splits[f.of[i]]})
+		}
+		if err := f.train(ctx, units); err != nil {
 			return fmt.Errorf("training: %w after %d of %d folds", training.ErrStopped, k, total)
 		}
-		if err := f.leave(); err != nil {
-			return err
+		for _, u := range units {
+			if err := u.judge(ctx, &res.Tried[u.setting], board, t.Score); err != nil {
+				return err
+			}
 		}
-		f.count()
 		if k+1 < total {
-			f.board.eliminate(t.Alpha)
+			board.eliminate(t.Alpha)
 		}
-		t.tell(f.board, &clock, float64(k+1)/float64(total), f.board.records[f.board.alive[0]].n)
+		t.tell(board, &clock, float64(k+1)/float64(total), board.records[board.alive[0]].n)
 	}
-	folds := make([][]Fold, len(f.tried))
-	for i := range f.tried {
-		f.tried[i].CV.sum(t.Score)
-		folds[i] = f.tried[i].CV.Folds
+	folds := make([][]Fold, len(res.Tried))
+	for i := range res.Tried {
+		res.Tried[i].CV.sum(t.Score)
+		folds[i] = res.Tried[i].CV.Folds
 	}
 	res.KernelRows = f.kernelRows(folds...)
 	return nil
 }
 
-// leave takes out settings that can't go on. It is an error if none can.
-func (f *foldRace[T]) leave() error {
-	for _, i := range slices.Clone(f.board.alive) {
-		err := f.errs[i]
-		if err == nil {
-			continue
+// judge adds the fold to the record of the setting, or takes the setting out if it failed. It is an
+// error if none is left.
+func (u *unit[T]) judge(ctx context.Context, t *Tried, b *board, score string) error {
+	if u.err != nil {
+		stopped := training.Interrupted(ctx, u.err) || errors.Is(u.err, training.ErrStopped)
+		if t.Failed = u.err.Error(); stopped || len(b.alive) == 1 {
+			return u.err
 		}
-		stopped := training.Interrupted(f.ctx, err) || errors.Is(err, training.ErrStopped)
-		if f.tried[i].Failed = err.Error(); stopped || len(f.board.alive) == 1 {
-			return err
-		}
-		f.board.leave(i)
+		b.leave(u.setting)
+		return nil
+	}
+	t.CV.Folds = append(t.CV.Folds, u.result)
+	t.Seconds += u.result.Seconds
+	r := &b.records[u.setting]
+	for _, wrong := range u.wrong {
+		r.add(wrong)
+	}
+	if score != "" {
+		r.lose(aLoss(score, *u.result.Score))
 	}
 	return nil
-}
-
-// count adds the fold to the records.
-func (f *foldRace[T]) count() {
-	for _, i := range f.board.alive {
-		r := &f.board.records[i]
-		for _, wrong := range f.wrong[i] {
-			r.add(wrong)
-		}
-		if f.Score != "" {
-			folds := f.tried[i].CV.Folds
-			r.lose(aLoss(f.Score, *folds[len(folds)-1].Score))
-		}
-	}
 }

@@ -226,23 +226,6 @@ func (s *foldScorer[T]) value() (float64, error) {
 	return sum.Mean, nil
 }
 
-// scored fills in what follows from the folds' scores, of which test and train examples were.
-func (r *CVResult) scored(score string, test, train float64) {
-	if r.Metric = score; score == "" {
-		return
-	}
-	var s stat.Sample
-	for _, f := range r.Folds {
-		if f.Failed == "" {
-			s.Add(*f.Score)
-		}
-	}
-	_, _, naive := s.TTest()
-	_, _, pm := s.Resampled(test, train)
-	naive, pm = finiteOr0(naive), finiteOr0(pm)
-	r.Score, r.ScorePM, r.ScoreNaivePM = &s.Mean, &pm, &naive
-}
-
 // finiteOr0 is half an interval, or 0 where there is none, as of one fold.
 func finiteOr0(half float64) float64 {
 	if math.IsInf(half, 0) {
