@@ -51,7 +51,7 @@ func (o *Options) suitsThreshold(name string, t learner.Traits) error {
 // for that is gone on from, whose scores will change.
 func (j *Job) target() (t eval.Target) {
 	text := j.o.Threshold
-	if text == "" && j.before != nil && j.before.Threshold != nil && !j.whole() {
+	if text == "" && j.before != nil && j.before.Threshold != nil && !j.Whole() {
 		text = j.before.Threshold.Target
 	}
 	t, _ = eval.ParseTarget(text) // Validate has looked at it; of a model that may be any text
@@ -64,7 +64,7 @@ func (j *Job) calibrates() string {
 	switch {
 	case j.o.Calibrate != "":
 		return j.o.Calibrate
-	case j.before == nil || j.before.Calibration == nil || j.whole():
+	case j.before == nil || j.before.Calibration == nil || j.Whole():
 		return ""
 	case j.before.Calibration.Method != "":
 		return j.before.Calibration.Method

@@ -249,9 +249,9 @@ func TestFewPassesStudied(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if res.Tried[i].Errors != one.Counts.Errors {
+				if res.Trials[i].Errors != one.Counts.Errors {
 					t.Errorf("%s: %d errors, %d in the run's first pass", o.Learner,
-						res.Tried[i].Errors, one.Counts.Errors)
+						res.Trials[i].Errors, one.Counts.Errors)
 				}
 			}
 		}

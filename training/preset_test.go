@@ -66,12 +66,12 @@ func TestPresetBeside(t *testing.T) {
 				settings = append(settings, training.Options{Learner: "pa", Files: []string{file},
 					Data: d, Epochs: epochs})
 			}
-			c, err := compare.Compare(t.Context(), compare.Contest{Settings: settings},
+			c, err := compare.Compare(t.Context(), compare.CompareOptions{Settings: settings},
 				training.Env{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, s := range c.Standings {
+			for _, s := range c.Results {
 				errors = append(errors, s.Errors)
 			}
 			return errors

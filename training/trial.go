@@ -127,24 +127,8 @@ func (j *Job) Clone() *Job {
 // Reading are the options by which the run reads and prepares examples.
 func (j *Job) Reading() dataset.Options { return j.data }
 
-// Settle takes from the examples' format what the Options left to it.
-func (j *Job) Settle(info dataset.Info) { j.settle(info) }
-
-// InMemory reports whether the run needs all examples in memory before it learns the first.
-func (j *Job) InMemory() bool { return j.inMemory() }
-
 // OnePass reports whether the run can learn from one pass over a stream.
 func (j *Job) OnePass() bool { return !j.o.needsWhole(j.traits) && !j.o.UntilConverged }
-
-// Whole reports whether the run fits the data set as a whole.
-func (j *Job) Whole() bool { return j.whole() }
-
-// Again prepares the run for another beginning, with classes, after a third label came late. It
-// reports whether that can be.
-func (j *Job) Again() bool { return j.again() }
-
-// ReadOnce is the name of a file that can be read only once, such as a pipe; "" if there is none.
-func (j *Job) ReadOnce() string { return j.once() }
 
 // LacksProba is the error of a learner without probabilities, which what needs; nil if it has some.
 func (j *Job) LacksProba(what, next string) error {
@@ -154,18 +138,6 @@ func (j *Job) LacksProba(what, next string) error {
 	return badOption(next+" Learners that have probabilities: "+
 		those(func(t learner.Traits) bool { return t.Proba })+".",
 		what+" is of probabilities, and %s has none", describe(j.name, j.config))
-}
-
-// Weigh gives all examples the weights of their classes.
-func Weigh[T engine.Float](o *Options, d *dataset.Data[T]) error { return weigh(o, d) }
-
-// WeighStream is Weigh of a stream, each block when it comes. Its first block is read at once: how
-// many classes there are is known from then on.
-func WeighStream[T engine.Float](o *Options, src eval.Source[T],
-	info func() dataset.Info) eval.Source[T] {
-	first := &replay[T]{src: src}
-	first.block, first.err = src.Next()
-	return weighStream[T](o, first, info)
 }
 
 // LoadAll is dataset.Load that ends when ctx does, even while a read is blocked.

@@ -39,8 +39,8 @@ type compareReport struct {
 // comparedReport is one of those that are compared.
 type comparedReport struct {
 	Name string `json:"name"` // the model's file, or the learner with its flags
-	compare.Standing
-	// In the place of Standing's, which say nothing where it failed: null.
+	compare.CandidateResult
+	// In place of those of CandidateResult, which say nothing where it failed: null.
 	Error    *float64 `json:"error"`
 	PM       *float64 `json:"error_pm"`
 	Score    *float64 `json:"score,omitempty"`
@@ -115,7 +115,7 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	for models < len(args) && isModel(args[models]) {
 		models++
 	}
-	var contest compare.Contest
+	var contest compare.CompareOptions
 	var names []string
 	var err error
 	switch {
@@ -143,7 +143,7 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 }
 
 // contest holds it, and prints what came of it.
-func (c *comparer) contest(contest compare.Contest) error {
+func (c *comparer) contest(contest compare.CompareOptions) error {
 	progress := c.newStudyProgress(contest.Score)
 	contest.Watch = func(s compare.TuneStatus) {
 		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Score, s.Elapsed,
@@ -247,7 +247,7 @@ func (c *comparer) settings(fs *pflag.FlagSet, args []string) (list []training.O
 }
 
 // models loads models, and says what they predict.
-func (c *comparer) models(fs *pflag.FlagSet, contest *compare.Contest, names,
+func (c *comparer) models(fs *pflag.FlagSet, contest *compare.CompareOptions, names,
 	files []string) (err error) {
 	bad := ""
 	read := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -283,8 +283,8 @@ func (c *comparer) report(names []string, res *compare.Comparison) *compareRepor
 		BadRows: res.Info.BadRows,
 		Threads: c.machine.threads, Seconds: totalSeconds{res.Total.Seconds()}, Warnings: c.told}
 	failed := false
-	for i, s := range res.Standings {
-		v := comparedReport{Name: names[i], Standing: s, Error: ofResult(s.Error, s.Failed),
+	for i, s := range res.Results {
+		v := comparedReport{Name: names[i], CandidateResult: s, Error: ofResult(s.Error, s.Failed),
 			PM: ofResult(s.PM, s.Failed), Diverged: hasDiverged(s.Failed)}
 		if s.Failed == "" {
 			v.Score, v.ScorePM = s.Score, s.ScorePM
@@ -295,7 +295,7 @@ func (c *comparer) report(names []string, res *compare.Comparison) *compareRepor
 	for _, p := range res.Pairs {
 		r.Pairs = append(r.Pairs, pairReport{[2]string{names[p.First], names[p.Second]}, p})
 	}
-	if len(res.Standings) > 2 && !failed && r.Metric == "" {
+	if len(res.Results) > 2 && !failed && r.Metric == "" {
 		r.CochranQ, r.CochranP = &res.Q, &res.P
 	}
 	r.Verdict = verdict(names, res, r.Metric)
@@ -306,7 +306,7 @@ func (c *comparer) report(names []string, res *compare.Comparison) *compareRepor
 // did not fail; and who did.
 func verdict(names []string, res *compare.Comparison, score string) string {
 	var failed []string
-	for i, s := range res.Standings {
+	for i, s := range res.Results {
 		if s.Failed != "" {
 			failed = append(failed, names[i])
 		}

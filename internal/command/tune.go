@@ -47,8 +47,8 @@ type triedReport struct {
 	Setting map[string]string `json:"setting"` // values of the axes
 	Learner string            `json:"learner"`
 	Config  learner.Config    `json:"config"`
-	compare.Tried
-	// In the place of Tried's, which say nothing where it failed: null.
+	compare.TrialResult
+	// In place of those of TrialResult, which say nothing where it failed: null.
 	Error    *float64 `json:"error"`
 	Behind   *float64 `json:"behind"`
 	PM       *float64 `json:"behind_pm"`
@@ -215,7 +215,7 @@ func (t *tuner) show(r *tuneReport) error {
 }
 
 // tune tries the settings.
-func (t *tuner) tune(settings []training.Options, o compare.TuneOptions) (*compare.Tuned,
+func (t *tuner) tune(settings []training.Options, o compare.TuneOptions) (*compare.TuneResult,
 	error) {
 	progress := t.newStudyProgress(o.Score)
 	o.Watch = func(s compare.TuneStatus) {
@@ -423,11 +423,11 @@ func (t *tuner) setting(i int) map[string]string {
 }
 
 // report is what came of it.
-func (t *tuner) report(settings []training.Options, res *compare.Tuned,
+func (t *tuner) report(settings []training.Options, res *compare.TuneResult,
 	args []string) *tuneReport {
 	r := &tuneReport{Schema: schema, By: t.by.value, Alpha: t.alpha, Seed: t.seed,
-		Best: t.setting(res.Best), Error: res.Tried[res.Best].Error, Metric: t.score.name(),
-		Score: res.Tried[res.Best].Score, Examples: res.Examples,
+		Best: t.setting(res.Best), Error: res.Trials[res.Best].Error, Metric: t.score.name(),
+		Score: res.Trials[res.Best].Score, Examples: res.Examples,
 		Features: res.Info.Dim, Classes: res.Info.Classes, BadRows: res.Info.BadRows,
 		Rows: rowsReportOf(res.KernelRows), Threads: t.machine.threads,
 		Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
@@ -447,9 +447,9 @@ func (t *tuner) report(settings []training.Options, res *compare.Tuned,
 	}
 	r.Command = t.repeated(also, args)
 	for _, i := range res.Order {
-		s := res.Tried[i]
+		s := res.Trials[i]
 		v := triedReport{Setting: t.setting(i), Learner: settings[i].Learner,
-			Config: settings[i].Config, Tried: s, Error: ofResult(s.Error, s.Failed),
+			Config: settings[i].Config, TrialResult: s, Error: ofResult(s.Error, s.Failed),
 			Behind: ofResult(s.Behind, s.Failed), PM: ofResult(s.PM, s.Failed),
 			P: ofResult(s.P, s.Failed), Score: s.Score, Diverged: hasDiverged(s.Failed)}
 		if s.Failed != "" {

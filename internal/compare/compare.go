@@ -28,13 +28,13 @@ const (
 // leastBatches is how many batches Student's test of them needs to be believed.
 const leastBatches = 20
 
-// Standing is what one of several made of the examples.
-type Standing struct {
+// CandidateResult is what one of several made of the examples.
+type CandidateResult struct {
 	Errors  int64   `json:"errors"`
 	Error   float64 `json:"error"`    // share of them
 	PM      float64 `json:"error_pm"` // half its 95 % interval, as if it stood alone
 	Seconds float64 `json:"seconds"`  // of predicting, and learning
-	// Score is what Contest.Score came to, and ScorePM half its 95 % interval; nil without.
+	// Score is what CompareOptions.Score came to, and ScorePM half its 95 % interval; nil without.
 	Score   *float64 `json:"score,omitempty"`
 	ScorePM *float64 `json:"score_pm,omitempty"`
 	Failed  string   `json:"failed,omitempty"`
@@ -66,19 +66,19 @@ type Pair struct {
 	Verdict string  `json:"verdict"` // at a level of 0.05
 }
 
-// Comparison is what came of Compare.
+// Comparison is the result of Compare.
 type Comparison struct {
-	Examples  int64
-	Standings []Standing
-	Order     []int   // numbers, the fewest errors or least Score first
-	Pairs     []Pair  // of all that did not fail, in order
-	Q, P      float64 // Cochran's Q of three or more, and its probability; 0 and 1 of two
-	Info      dataset.Info
-	Total     time.Duration
+	Examples int64
+	Results  []CandidateResult
+	Order    []int   // numbers, the fewest errors or least Score first
+	Pairs    []Pair  // of all that did not fail, in order
+	Q, P     float64 // Cochran's Q of three or more, and its probability; 0 and 1 of two
+	Info     dataset.Info
+	Total    time.Duration
 }
 
-// Contest says what Compare compares, on which examples. There are Settings, or there are Models.
-type Contest struct {
+// CompareOptions says what Compare compares, on which examples: either Settings or Models.
+type CompareOptions struct {
 	// Settings are Options of learners, which learn as Tune says: side by side in one pass, each
 	// example predicted before it is learned. They may differ in Precision, too. Default nil; two
 	// or more.
@@ -114,9 +114,9 @@ type Contest struct {
 // learning; memory of all learners, and a bit an example and learner.
 //
 // Samples of profiles (runtime/pprof) have the label stage: read, judge, and learn, or of models
-// predict. The latter two also have learner and setting, or model (Contest.Names). Workers of
-// Env.Pool have none.
-func Compare(ctx context.Context, c Contest, env training.Env) (*Comparison, error) {
+// predict. The latter two also have learner and setting, or model (CompareOptions.Names). Workers
+// of Env.Pool have none.
+func Compare(ctx context.Context, c CompareOptions, env training.Env) (*Comparison, error) {
 	started := time.Now()
 	if (len(c.Settings) < 2) == (len(c.Models) < 2) {
 		return nil, badOption("", "{settings}, {models}: want two or more of either")
@@ -159,7 +159,7 @@ func Compare(ctx context.Context, c Contest, env training.Env) (*Comparison, err
 }
 
 // learners makes jobs of the settings.
-func (c *Contest) learners(env training.Env) ([]*training.Job, error) {
+func (c *CompareOptions) learners(env training.Env) ([]*training.Job, error) {
 	judged := slices.Clone(c.Settings)
 	for i, o := range judged {
 		judged[i] = scoresOf(c.Score, false, o)
@@ -179,7 +179,7 @@ func (c *Contest) learners(env training.Env) ([]*training.Job, error) {
 }
 
 // predictors makes entrants of models.
-func (c *Contest) predictors(env training.Env) (all []*entrant, err error) {
+func (c *CompareOptions) predictors(env training.Env) (all []*entrant, err error) {
 	if len(c.Files) == 0 {
 		return nil, badOption("Name one; - is standard input.", "{files}: none is given")
 	}
@@ -205,7 +205,7 @@ func (c *Contest) predictors(env training.Env) (all []*entrant, err error) {
 }
 
 // compare is Compare of entrants.
-func (c *Contest) compare(ctx context.Context, all []*entrant, jobs []*training.Job,
+func (c *CompareOptions) compare(ctx context.Context, all []*entrant, jobs []*training.Job,
 	files []string, pool *engine.Pool, clock *clock, env training.Env) (*Comparison, error) {
 	var narrow, wide []*entrant
 	for _, e := range all {
@@ -215,13 +215,13 @@ func (c *Contest) compare(ctx context.Context, all []*entrant, jobs []*training.
 			narrow = append(narrow, e)
 		}
 	}
-	k := &contest{Contest: c, all: all, files: files, pool: pool, env: &env, clock: clock,
+	k := &contest{CompareOptions: c, all: all, files: files, pool: pool, env: &env, clock: clock,
 		board: newBoard(len(all), c.Score, 0), res: &Comparison{P: 1},
 		inMemory: slices.ContainsFunc(jobs, (*training.Job).InMemory)}
 	if jobs != nil {
 		k.shuffle, k.seed = shuffled(jobs), jobs[0].Seed()
 	}
-	k.res.Standings = make([]Standing, len(all))
+	k.res.Results = make([]CandidateResult, len(all))
 	var err error
 	switch {
 	case len(wide) == 0:
@@ -235,7 +235,7 @@ func (c *Contest) compare(ctx context.Context, all []*entrant, jobs []*training.
 		return nil, err
 	}
 	for i := range all {
-		r, st := &k.board.records[i], &k.res.Standings[i]
+		r, st := &k.board.records[i], &k.res.Results[i]
 		st.Errors, st.Error = r.errors, r.rate()
 		_, st.PM = stat.Split{N: max(1, r.n), First: r.errors}.Difference()
 		if k.board.byLosses() {
@@ -249,9 +249,9 @@ func (c *Contest) compare(ctx context.Context, all []*entrant, jobs []*training.
 	return k.res, err
 }
 
-// contest is a Contest under way.
+// contest is a CompareOptions under way.
 type contest struct {
-	*Contest
+	*CompareOptions
 	all      []*entrant
 	files    []string
 	inMemory bool
@@ -310,11 +310,11 @@ func contend[T engine.Float](ctx context.Context, k *contest, in *reading[T],
 		if c == nil {
 			continue
 		}
-		if k.res.Standings[i].Seconds = c.res.Learn.Seconds(); i == 0 {
+		if k.res.Results[i].Seconds = c.res.Learn.Seconds(); i == 0 {
 			k.res.Info = c.info()
 		}
 		if c.err != nil {
-			k.res.Standings[i].Failed = c.err.Error()
+			k.res.Results[i].Failed = c.err.Error()
 		}
 	}
 	return stopped
@@ -380,7 +380,7 @@ func round(src []float64) (dst []float32) {
 func (res *Comparison) pairs(r *board) {
 	res.Examples = r.records[r.alive[0]].n
 	slices.SortStableFunc(res.Order, func(a, b int) int {
-		x, y := res.Standings[a], res.Standings[b]
+		x, y := res.Results[a], res.Results[b]
 		switch {
 		case (x.Failed == "") != (y.Failed == ""):
 			return len(x.Failed) - len(y.Failed)

@@ -57,9 +57,9 @@ func TestFoldsShareRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameFolds(t, tuned.Tried[0].CV.Folds, alone.Folds)
+		sameFolds(t, tuned.Trials[0].CV.Folds, alone.Folds)
 		max := foldsWithoutRoom(t, settings[2], f)
-		sameFolds(t, tuned.Tried[2].CV.Folds, max.Folds)
+		sameFolds(t, tuned.Trials[2].CV.Folds, max.Folds)
 		if s := tuned.KernelRows; s.Misses > 2*uint64(c.rows)+max.KernelRows.Misses {
 			t.Errorf("%+v, three settings: %+v", c, s)
 		}

@@ -54,7 +54,7 @@ func (f *Folds) check() error {
 	return checkScore(&f.Score)
 }
 
-// Fold is what came of one fold.
+// Fold is the result of one fold.
 type Fold struct {
 	Repeat int     `json:"repeat"` // from 1, as Fold
 	Fold   int     `json:"fold"`
@@ -74,7 +74,7 @@ type Fold struct {
 	rows engine.RowStats // that the learner asked for
 }
 
-// CVResult is what came of cross-validation.
+// CVResult is the result of cross-validation.
 type CVResult struct {
 	Folds    []Fold  `json:"folds"`
 	Examples int64   `json:"examples"` // tested, over all repeats
@@ -510,15 +510,15 @@ func crossValidate[T engine.Float](ctx context.Context, j *training.Job, folds F
 
 // tuneFolds judges settings by cross-validation, one fold after another.
 func tuneFolds[T engine.Float](ctx context.Context, jobs []*training.Job, t TuneOptions,
-	env training.Env, pool *engine.Pool, res *Tuned, started time.Time, board *board) error {
+	env training.Env, pool *engine.Pool, res *TuneResult, started time.Time, board *board) error {
 	f := &foldRuns[T]{Folds: t.Folds, jobs: jobs, env: &env, pool: pool,
 		names: append([]string{}, t.Names...)}
 	if err := f.read(ctx); err != nil {
 		return err
 	}
 	res.Info = f.preps[0].data.Info
-	for i := range res.Tried {
-		res.Tried[i].CV = &CVResult{}
+	for i := range res.Trials {
+		res.Trials[i].CV = &CVResult{}
 	}
 	clock, total := clock{started: started}, t.Folds.Folds*t.Folds.Repeats
 	for k := range total {
@@ -542,7 +542,7 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*training.Job, t Tune
 			return fmt.Errorf("training: %w after %d of %d folds", training.ErrStopped, k, total)
 		}
 		for _, u := range units {
-			if err := u.judge(ctx, &res.Tried[u.setting], board, t.Score); err != nil {
+			if err := u.judge(ctx, &res.Trials[u.setting], board, t.Score); err != nil {
 				return err
 			}
 		}
@@ -551,10 +551,10 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*training.Job, t Tune
 		}
 		t.tell(board, &clock, float64(k+1)/float64(total), board.records[board.alive[0]].n)
 	}
-	folds := make([][]Fold, len(res.Tried))
-	for i := range res.Tried {
-		res.Tried[i].CV.sum(t.Score)
-		folds[i] = res.Tried[i].CV.Folds
+	folds := make([][]Fold, len(res.Trials))
+	for i := range res.Trials {
+		res.Trials[i].CV.sum(t.Score)
+		folds[i] = res.Trials[i].CV.Folds
 	}
 	res.KernelRows = f.kernelRows(folds...)
 	return nil
@@ -562,7 +562,7 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*training.Job, t Tune
 
 // judge adds the fold to the record of the setting, or takes the setting out if it failed. It is an
 // error if none is left.
-func (u *unit[T]) judge(ctx context.Context, t *Tried, b *board, score string) error {
+func (u *unit[T]) judge(ctx context.Context, t *TrialResult, b *board, score string) error {
 	if u.err != nil {
 		stopped := training.Interrupted(ctx, u.err) || errors.Is(u.err, training.ErrStopped)
 		if t.Failed = u.err.Error(); stopped || len(b.alive) == 1 {

@@ -34,7 +34,7 @@ func TestStudyLabels(t *testing.T) {
 	if _, err := CrossValidate(ctx, o, Folds{}, training.Env{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	contest := Contest{Settings: two}
+	contest := CompareOptions{Settings: two}
 	if _, err := Compare(ctx, contest, training.Env{}); err != nil {
 		t.Fatal(err)
 	}

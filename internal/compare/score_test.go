@@ -296,12 +296,12 @@ func TestTuneByScore(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := ""
-			for i, v := range r.Tried {
+			for i, v := range r.Trials {
 				want, exact := scoreAlone(t, settings[i], c.by, c.score)
 				if !(math.Abs(*v.Score-want) <= exact) {
 					t.Errorf("%v, setting %d: %v, want %v", c, i, *v.Score, want)
 				}
-				behind := aLoss(c.score, *v.Score) - aLoss(c.score, *r.Tried[r.Best].Score)
+				behind := aLoss(c.score, *v.Score) - aLoss(c.score, *r.Trials[r.Best].Score)
 				if !(behind >= 0) || !(math.Abs(v.Behind-behind) <= 1e-12) || v.Dropped {
 					t.Errorf("%v, setting %d: %+v, want %v behind the best", c, i, v, behind)
 				}
@@ -345,7 +345,7 @@ func TestCompareByLosses(t *testing.T) {
 		Settings: map[string]any{"members": 10}}
 	b := a
 	b.Settings = map[string]any{"members": 10, "tau": 0.9}
-	r, err := Compare(context.Background(), Contest{Settings: []training.Options{a, b},
+	r, err := Compare(context.Background(), CompareOptions{Settings: []training.Options{a, b},
 		Score: ScoreLogLoss}, training.Env{})
 	if err != nil {
 		t.Fatal(err)
@@ -353,8 +353,8 @@ func TestCompareByLosses(t *testing.T) {
 	var mean [2]float64
 	for i, o := range []training.Options{a, b} {
 		mean[i], _ = scoreAlone(t, o, Progressive, ScoreLogLoss)
-		if math.Abs(*r.Standings[i].Score-mean[i]) > 1e-12 || !(*r.Standings[i].ScorePM > 0) {
-			t.Errorf("%d: %v, want %v", i, *r.Standings[i].Score, mean[i])
+		if math.Abs(*r.Results[i].Score-mean[i]) > 1e-12 || !(*r.Results[i].ScorePM > 0) {
+			t.Errorf("%d: %v, want %v", i, *r.Results[i].Score, mean[i])
 		}
 	}
 	p := r.Pairs[0]

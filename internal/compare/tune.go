@@ -61,8 +61,8 @@ type TuneStatus struct {
 	Left     time.Duration // as the latest stretch went; 0 where it is not known
 }
 
-// Tried is what came of one setting.
-type Tried struct {
+// TrialResult is the result of one setting.
+type TrialResult struct {
 	Examples int64   `json:"examples"` // that it was judged on: fewer than others if it was dropped
 	Errors   int64   `json:"errors"`
 	Error    float64 `json:"error"` // share of them
@@ -79,17 +79,17 @@ type Tried struct {
 	Behind float64 `json:"behind"`
 	PM     float64 `json:"behind_pm"`
 	P      float64 `json:"p"`
-	// CV is what came of the folds; nil without.
+	// CV is the result of the folds; nil without.
 	CV *CVResult `json:"cv,omitempty"`
 	// Seconds that it was learned for.
 	Seconds float64 `json:"seconds"`
 }
 
-// Tuned is what came of Tune.
-type Tuned struct {
+// TuneResult is the result of Tune.
+type TuneResult struct {
 	Best     int   // number of the best setting
 	Order    []int // of all settings: the best first, those that were dropped last
-	Tried    []Tried
+	Trials   []TrialResult
 	Examples int64 // that the best was judged on
 	Info     dataset.Info
 	Saved    *training.Saved // the best one's model, where Options.Model asks for it
@@ -122,7 +122,7 @@ type Tuned struct {
 // split and measure. Those of a setting also have learner, setting (its name of TuneOptions.Names),
 // and with ByFolds fold, as CrossValidate says. Workers of Env.Pool have none.
 func Tune(ctx context.Context, settings []training.Options, t TuneOptions,
-	env training.Env) (*Tuned, error) {
+	env training.Env) (*TuneResult, error) {
 	started := time.Now()
 	if err := t.check(); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func Tune(ctx context.Context, settings []training.Options, t TuneOptions,
 	if err := t.readTwice(jobs, settings); err != nil {
 		return nil, err
 	}
-	run := func() (*Tuned, error) {
+	run := func() (*TuneResult, error) {
 		if jobs[0].Precision() == "f64" {
 			return tune[float64](ctx, jobs, t, settings, env, started)
 		}
@@ -202,10 +202,10 @@ func (t *TuneOptions) foldsJudged() int {
 
 // tune is Tune in the precision of T.
 func tune[T engine.Float](ctx context.Context, jobs []*training.Job, t TuneOptions,
-	settings []training.Options, env training.Env, started time.Time) (*Tuned, error) {
+	settings []training.Options, env training.Env, started time.Time) (*TuneResult, error) {
 	pool, done := workers(&env, settings[0].Threads)
 	defer done()
-	res := &Tuned{Tried: make([]Tried, len(jobs))}
+	res := &TuneResult{Trials: make([]TrialResult, len(jobs))}
 	board := newBoard(len(jobs), t.Score, t.foldsJudged())
 	if t.By == ByFolds {
 		var err error
@@ -245,7 +245,7 @@ func tune[T engine.Float](ctx context.Context, jobs []*training.Job, t TuneOptio
 	failed := make([]error, len(jobs))
 	for i, c := range p.candidates {
 		failed[i] = c.broken()
-		res.Tried[i].Seconds = c.res.Learn.Seconds()
+		res.Trials[i].Seconds = c.res.Learn.Seconds()
 	}
 	if err := res.judge(&t, board, failed); err != nil {
 		return nil, err
@@ -293,7 +293,7 @@ func (t *TuneOptions) readTwice(jobs []*training.Job, settings []training.Option
 
 // tuneRun trains the best setting as Run does, if its model is wanted.
 func tuneRun(ctx context.Context, settings []training.Options, env training.Env,
-	res *Tuned) error {
+	res *TuneResult) error {
 	if settings[0].Model == "" {
 		return nil
 	}
@@ -308,8 +308,8 @@ func tuneRun(ctx context.Context, settings []training.Options, env training.Env,
 
 // judge orders the settings by their records. A setting that failed is none of the
 // best; if all did, the first one's error is returned.
-func (res *Tuned) judge(by *TuneOptions, r *board, failed []error) error {
-	n := len(res.Tried)
+func (res *TuneResult) judge(by *TuneOptions, r *board, failed []error) error {
+	n := len(res.Trials)
 	whole := make([]bool, n)
 	for _, i := range r.alive {
 		whole[i] = failed == nil || failed[i] == nil
@@ -344,7 +344,7 @@ func (res *Tuned) judge(by *TuneOptions, r *board, failed []error) error {
 	}
 	p = slices.Insert(stat.Holm(p), res.Best, 1)
 	for i := range n {
-		t := &res.Tried[i]
+		t := &res.Trials[i]
 		t.Examples, t.Errors, t.P = r.records[i].n, r.records[i].errors, p[i]
 		t.Error = r.records[i].rate()
 		if by.Score != "" {

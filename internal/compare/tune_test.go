@@ -52,19 +52,19 @@ func gridOf(file string) (list []training.Options) {
 }
 
 // untimed is a result without times.
-func untimed(r *Tuned) *Tuned {
+func untimed(r *TuneResult) *TuneResult {
 	c := *r
 	c.Total = 0
-	c.Tried = slices.Clone(c.Tried)
-	for i := range c.Tried {
-		c.Tried[i].Seconds = 0
-		if cv := c.Tried[i].CV; cv != nil {
+	c.Trials = slices.Clone(c.Trials)
+	for i := range c.Trials {
+		c.Trials[i].Seconds = 0
+		if cv := c.Trials[i].CV; cv != nil {
 			fold := *cv
 			fold.Folds = slices.Clone(fold.Folds)
 			for k := range fold.Folds {
 				fold.Folds[k].Seconds = 0
 			}
-			c.Tried[i].CV = &fold
+			c.Trials[i].CV = &fold
 		}
 	}
 	return &c
@@ -81,7 +81,7 @@ func TestTune(t *testing.T) {
 			settings[i].Shuffle = shuffle
 		}
 		settings[0].Model = best
-		var first *Tuned
+		var first *TuneResult
 		for _, threads := range []int{1, 2, 5} {
 			settings[0].Threads = threads
 			r, err := Tune(ctx, settings, TuneOptions{Alpha: 0.05},
@@ -96,7 +96,7 @@ func TestTune(t *testing.T) {
 			}
 		}
 		dropped := 0
-		for i, tried := range first.Tried {
+		for i, tried := range first.Trials {
 			if tried.Dropped {
 				dropped++
 				continue
@@ -114,7 +114,7 @@ func TestTune(t *testing.T) {
 				t.Errorf("setting %d: %d errors of %d, alone %d of %d", i, tried.Errors,
 					tried.Examples, run.Counts.Errors, run.Counts.Examples)
 			}
-			if tried.Errors < first.Tried[first.Best].Errors {
+			if tried.Errors < first.Trials[first.Best].Errors {
 				t.Errorf("setting %d has fewer errors than the best", i)
 			}
 		}
@@ -190,7 +190,7 @@ func judgedAlone(t *testing.T, settings []training.Options, by string) {
 		t.Fatal(err)
 	}
 	for i, o := range settings {
-		tried := tuned.Tried[i]
+		tried := tuned.Trials[i]
 		if o.Model = ""; by == ByFolds {
 			cv, err := CrossValidate(ctx, o, Folds{}, training.Env{}, nil)
 			if err != nil {
@@ -251,10 +251,10 @@ func TestTuneByFolds(t *testing.T) {
 		var a, b []string
 		for k, f := range cv.Folds {
 			a = append(a, fmt.Sprint(f.Repeat, f.Fold, f.Train, f.Test, f.Errors, f.Updates))
-			f = r.Tried[i].CV.Folds[k]
+			f = r.Trials[i].CV.Folds[k]
 			b = append(b, fmt.Sprint(f.Repeat, f.Fold, f.Train, f.Test, f.Errors, f.Updates))
 		}
-		if !slices.Equal(a, b) || cv.PM != r.Tried[i].CV.PM || !(cv.PM > cv.NaivePM) {
+		if !slices.Equal(a, b) || cv.PM != r.Trials[i].CV.PM || !(cv.PM > cv.NaivePM) {
 			t.Errorf("setting %d: folds %v, of CrossValidate %v", i, b, a)
 		}
 	}
@@ -396,12 +396,12 @@ func TestStudyStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := untimed(res).Tried, untimed(whole).Tried; !reflect.DeepEqual(got, want) {
+	if got, want := untimed(res).Trials, untimed(whole).Trials; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, of the same examples alone %+v", got, want)
 	}
 	short, end := context.WithCancel(context.Background())
 	defer end()
-	pair := Contest{Settings: []training.Options{pa, soft},
+	pair := CompareOptions{Settings: []training.Options{pa, soft},
 		Watch: func(TuneStatus) { end() }}
 	c, err := Compare(short, pair, training.Env{})
 	if !errors.Is(err, training.ErrStopped) || c == nil || c.Examples < 1000 ||
@@ -426,8 +426,8 @@ func TestFoldsDiverge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Best != 1 || res.Tried[0].Failed == "" || res.Tried[1].Failed != "" {
-		t.Errorf("best %d, failed %q and %q", res.Best, res.Tried[0].Failed, res.Tried[1].Failed)
+	if res.Best != 1 || res.Trials[0].Failed == "" || res.Trials[1].Failed != "" {
+		t.Errorf("best %d, failed %q and %q", res.Best, res.Trials[0].Failed, res.Trials[1].Failed)
 	}
 }
 
@@ -450,12 +450,12 @@ func TestTuneClasses(t *testing.T) {
 	unit.Normalize = "unit"
 	r, err := Tune(context.Background(), []training.Options{pa, unit},
 		TuneOptions{}, training.Env{})
-	if err != nil || len(r.Info.Classes) != 3 || r.Examples != 900 || r.Tried[0].Errors > 300 {
+	if err != nil || len(r.Info.Classes) != 3 || r.Examples != 900 || r.Trials[0].Errors > 300 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	run, err := training.Run(context.Background(), unit, training.Env{})
-	if err != nil || run.Counts.Errors != r.Tried[1].Errors {
-		t.Errorf("alone %v errors (%v), side by side %d", run, err, r.Tried[1].Errors)
+	if err != nil || run.Counts.Errors != r.Trials[1].Errors {
+		t.Errorf("alone %v errors (%v), side by side %d", run, err, r.Trials[1].Errors)
 	}
 	cv, err := CrossValidate(context.Background(), pa, Folds{}, training.Env{},
 		nil)
