@@ -111,7 +111,8 @@ type CompareOptions struct {
 // Errors are those of Run, and of kind ErrModel for models that do not belong together. That of a
 // single learner, such as weights that are not finite, is its Failed, and it is in no pair. With
 // ErrStopped comes what was found so far, if anything was. Cost: reading once, predicting and
-// learning; memory of all learners, and a bit an example and learner.
+// learning; memory of all learners, and for each example and learner a bit, with a Score
+// 8 bytes.
 //
 // Samples of profiles (runtime/pprof) have the label stage: read, judge, and learn, or of models
 // predict. The latter two also have learner and setting, or model (CompareOptions.Names). Workers

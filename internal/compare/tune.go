@@ -116,7 +116,8 @@ type TuneResult struct {
 // ErrStopped comes the result of the pass so far, without a model, if there is any.
 //
 // Cost: reading and preparing once, and learning of all settings that are left; memory of all
-// learners. Env.Observer hears of bad rows, and of the Run at the end.
+// learners, and for each example and setting a bit, with a Score 8 bytes. Env.Observer hears of bad
+// rows, and of the Run at the end.
 //
 // Samples of profiles (runtime/pprof) have the label stage: read, learn, judge, and with ByFolds
 // split and measure. Those of a setting also have learner, setting (its name of TuneOptions.Names),
