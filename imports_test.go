@@ -32,8 +32,8 @@ var rooms = []room{
 	{"cmd/halfspace-bench", "internal/benchcommand", ""},
 	{"internal/benchcommand", "internal/command serve bench bench/papers dataset engine vecmath " +
 		"internal/spelling", ""},
-	{"internal/command", "serve shard exchange training dataset/public eval model dataset " +
-		"dataset/format learner engine vecmath internal/report internal/atomicfile " +
+	{"internal/command", "serve shard exchange internal/compare training dataset/public " +
+		"eval model dataset dataset/format learner engine vecmath internal/report internal/atomicfile " +
 		"internal/schema internal/spelling", ". bench internal/benchcommand"},
 	{"examples/embed", ".", ""},
 	{"serve", ". model dataset/format learner engine internal/atomicfile internal/fields " +
@@ -49,8 +49,10 @@ var rooms = []room{
 	{"bench/rows", "shard training model dataset engine", ""},
 	{"internal/brokers", "training", ""},
 	{"shard", "training eval model dataset/format learner engine internal/frames", ""},
-	{"training", "eval eval/stat model dataset dataset/format learners learner engine " +
-		"internal/spelling", ""},
+	{"internal/compare", "training eval eval/stat model dataset dataset/format learner engine " +
+		"internal/folds", ""},
+	{"training", "eval model dataset dataset/format learners learner engine internal/folds " +
+		"internal/spelling", "internal/compare"},
 	{"eval", "learner engine vecmath internal/waiting", "model dataset learners"},
 	{"eval/stat", "", ""},
 	{"internal/brokertest", "model internal/commandtest internal/realdata", ""},
@@ -81,6 +83,7 @@ var rooms = []room{
 	{"internal/naive", "engine", "learners learner"},
 	{"learner/learnertest", "learner engine vecmath internal/race", ""},
 	{"learner", "engine", ""},
+	{"internal/folds", "engine", ""},
 	{"engine", "kernelcache vecmath internal/scratch internal/trusted", ""},
 	{"kernelcache", "", ""},
 	{"vecmath", "internal/trusted", ""},

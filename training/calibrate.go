@@ -7,6 +7,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/folds"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -50,7 +51,7 @@ func (o *Options) suitsThreshold(name string, t learner.Traits) error {
 // for that is gone on from, whose scores will change.
 func (j *Job) target() (t eval.Target) {
 	text := j.o.Threshold
-	if text == "" && j.before != nil && j.before.Threshold != nil && !j.whole() {
+	if text == "" && j.before != nil && j.before.Threshold != nil && !j.Whole() {
 		text = j.before.Threshold.Target
 	}
 	t, _ = eval.ParseTarget(text) // Validate has looked at it; of a model that may be any text
@@ -63,7 +64,7 @@ func (j *Job) calibrates() string {
 	switch {
 	case j.o.Calibrate != "":
 		return j.o.Calibrate
-	case j.before == nil || j.before.Calibration == nil || j.whole():
+	case j.before == nil || j.before.Calibration == nil || j.Whole():
 		return ""
 	case j.before.Calibration.Method != "":
 		return j.before.Calibration.Method
@@ -82,13 +83,13 @@ func (r *run[T]) folded(ctx context.Context, lo *LearnOptions, res *eval.Result)
 	all := &dataset.Data[T]{Block: *mem.All()}
 	s := &foldScores{n: all.Block.Len()}
 	class := func(i int) int { return classOf(all.Block.Y, all.Block.Class, i) }
-	folds := Folds{Folds: s.folds(class)}
-	if folds.Folds < 2 {
+	n := s.folds(class)
+	if n < 2 {
 		return nil
 	}
-	of := folds.assign(s.n, class, j.seed, innerStream)
+	of := folds.Assign(s.n, n, class, j.seed, innerStream)
 	var train, test engine.Block[T]
-	for fold := range int32(folds.Folds) {
+	for fold := range int32(n) {
 		var out, in []int32
 		for i, f := range of {
 			if f == fold {

@@ -52,30 +52,3 @@ func TestLabels(t *testing.T) {
 		t.Error("labels are left behind")
 	}
 }
-
-// TestStudyLabels: studies leave no labels behind.
-func TestStudyLabels(t *testing.T) {
-	o := training.Options{Learner: "pa", Threads: 2, Files: []string{examples(t, 0, 2000)}}
-	two, ctx, during := []training.Options{o, o}, context.Background(), ""
-	watch := func(training.TuneStatus) { during = goroutines() }
-	for _, by := range []string{training.Progressive, training.ByFolds} {
-		during = ""
-		if _, err := training.Tune(ctx, two, training.TuneOptions{By: by, Watch: watch},
-			training.Env{}); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(during, `{"stage":"judge"}`) {
-			t.Errorf("by %s no goroutine judges in\n%s", by, during)
-		}
-	}
-	if _, err := training.CrossValidate(ctx, o, training.Folds{}, training.Env{}, nil); err != nil {
-		t.Fatal(err)
-	}
-	contest := training.Contest{Settings: two}
-	if _, err := training.Compare(ctx, contest, training.Env{}); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(goroutines(), `"stage"`) {
-		t.Error("labels are left behind")
-	}
-}

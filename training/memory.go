@@ -257,7 +257,7 @@ func (r *room[T]) whole(mem *eval.Memory[T], test int64) error {
 		train = bytes
 	}
 	x.Soft, x.Saved, x.Classes = r.x.Soft, r.x.Saved, r.x.Classes
-	x.Whole = j.whole()
+	x.Whole = j.Whole()
 	j.large = j.large || train >= noteworthy
 	if j.o.MemBudget > 0 || j.large {
 		debug.FreeOSMemory() // what they were put together from

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/compare"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -200,8 +201,8 @@ func TestFewPassesResumed(t *testing.T) {
 func TestFewPassesStudied(t *testing.T) {
 	t.Parallel()
 	file := columns(t, 0, 200)
-	c, err := training.CrossValidate(t.Context(), training.Options{Learner: "pa",
-		Files: []string{file}}, training.Folds{Folds: 3}, training.Env{}, nil)
+	c, err := compare.CrossValidate(t.Context(), training.Options{Learner: "pa",
+		Files: []string{file}}, compare.Folds{Folds: 3}, training.Env{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestFewPassesStudied(t *testing.T) {
 			t.Errorf("fold %d: %d epochs", f.Fold, f.Epochs)
 		}
 	}
-	for _, by := range []string{training.Progressive, training.ByFolds} {
+	for _, by := range []string{compare.Progressive, compare.ByFolds} {
 		for _, other := range []string{"pa", "adf"} {
 			settings := []training.Options{
 				{Learner: other, Files: []string{file}},
@@ -218,7 +219,7 @@ func TestFewPassesStudied(t *testing.T) {
 				{Learner: "obpm", Files: []string{file}},
 			}
 			settings[0].Model = filepath.Join(t.TempDir(), "m")
-			res, err := training.Tune(t.Context(), settings, training.TuneOptions{By: by},
+			res, err := compare.Tune(t.Context(), settings, compare.TuneOptions{By: by},
 				training.Env{})
 			if err != nil {
 				t.Fatal(err)
@@ -229,16 +230,16 @@ func TestFewPassesStudied(t *testing.T) {
 			}
 			for i, o := range settings {
 				o.Model = ""
-				if o.Epochs, o.Shuffle = 1, true; by == training.ByFolds {
+				if o.Epochs, o.Shuffle = 1, true; by == compare.ByFolds {
 					continue
 				}
 				one, err := training.Run(t.Context(), o, training.Env{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if res.Tried[i].Errors != one.Counts.Errors {
+				if res.Trials[i].Errors != one.Counts.Errors {
 					t.Errorf("%s: %d errors, %d in the run's first pass", o.Learner,
-						res.Tried[i].Errors, one.Counts.Errors)
+						res.Trials[i].Errors, one.Counts.Errors)
 				}
 			}
 		}

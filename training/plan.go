@@ -137,10 +137,10 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// inMemory reports whether the run needs all examples in memory: to pass over them again, to change
+// InMemory reports whether the run needs all examples in memory: to pass over them again, to change
 // their order, or because something is relative to all of them (settings, the longest example)
 // before the first can be learned.
-func (j *Job) inMemory() bool {
+func (j *Job) InMemory() bool {
 	if j.at != nil { // as it did: its settings are relative to nothing any more
 		return j.at.standing.Examples > 0
 	}
@@ -151,7 +151,7 @@ func (j *Job) inMemory() bool {
 // packs reports whether examples in memory may be kept as bytes: not where a learner wants them as
 // a whole, nor where what it keeps of them is sized by the first ones and by the memory left.
 func (j *Job) packs() bool {
-	return !j.whole() && !j.o.MarginSVM && (j.o.MemBudget == 0 || j.traits.Keeps == 0)
+	return !j.Whole() && !j.o.MarginSVM && (j.o.MemBudget == 0 || j.traits.Keeps == 0)
 }
 
 // memoryOf is a source of what was read.
@@ -172,7 +172,7 @@ func (j *Job) plan(info dataset.Info, inMemory bool) *Plan {
 	if inMemory {
 		p.Way, p.Examples = Passes, info.Rows
 	}
-	if j.whole() {
+	if j.Whole() {
 		p.Way = Whole
 	}
 	if j.o.UntilConverged {

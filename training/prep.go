@@ -9,9 +9,9 @@ import (
 	"github.com/halfspace-ml/halfspace/model"
 )
 
-// settle takes from the examples' format what Bias, Scale and Normalize left to it. The run's
+// Settle takes from the examples' format what Bias, Scale and Normalize left to it. The run's
 // options have it from then on, so that a run that goes on with this one prepares examples alike.
-func (j *Job) settle(info dataset.Info) {
+func (j *Job) Settle(info dataset.Info) {
 	was := j.data
 	j.data = was.For(info.Kind)
 	for _, f := range []struct {

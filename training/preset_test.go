@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/compare"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
 )
@@ -65,12 +66,12 @@ func TestPresetBeside(t *testing.T) {
 				settings = append(settings, training.Options{Learner: "pa", Files: []string{file},
 					Data: d, Epochs: epochs})
 			}
-			c, err := training.Compare(t.Context(), training.Contest{Settings: settings},
+			c, err := compare.Compare(t.Context(), compare.CompareOptions{Settings: settings},
 				training.Env{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, s := range c.Standings {
+			for _, s := range c.Results {
 				errors = append(errors, s.Errors)
 			}
 			return errors
@@ -83,8 +84,8 @@ func TestPresetBeside(t *testing.T) {
 		}
 	}
 	folds := func(d training.Data) (errors []int64) {
-		c, err := training.CrossValidate(t.Context(), training.Options{Learner: "pa", Data: d,
-			Files: []string{file}}, training.Folds{Folds: 3, Repeats: 1}, training.Env{}, nil)
+		c, err := compare.CrossValidate(t.Context(), training.Options{Learner: "pa", Data: d,
+			Files: []string{file}}, compare.Folds{Folds: 3, Repeats: 1}, training.Env{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

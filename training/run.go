@@ -155,11 +155,11 @@ func New(o Options, env Env) (*Job, error) {
 	if j.traits.Classes && j.trained() == nil && j.data.Classes == nil {
 		j.data.Classes = []string{} // of two labels, too
 	}
-	if j.at != nil && j.at.standing.Fit != j.whole() {
+	if j.at != nil && j.at.standing.Fit != j.Whole() {
 		return nil, wrapped(ErrModel, fmt.Errorf("%s: position: its counts are not those of its "+
 			"options: %w; restore a copy, or train anew", o.Model, model.ErrDamaged))
 	}
-	if !j.inMemory() {
+	if !j.InMemory() {
 		j.data.Sums = o.Model != "" && !o.PredictOnly || o.Resume
 		if o.Resume && j.trained() == nil && j.data.Base == nil {
 			j.data.Base = &j.before.Prep.IndexBase // found in what had come by then
@@ -222,7 +222,7 @@ func (j *Job) begin() (err error) {
 			return err
 		}
 		AsTrained(&j.data, m)
-		if j.data.Scaled != nil && !(o.Resume && j.inMemory()) { // else it has seen them all
+		if j.data.Scaled != nil && !(o.Resume && j.InMemory()) { // else it has seen them all
 			j.data.Scaling = j.data.Scaled.Method // which goes on with what comes
 		}
 	}
@@ -244,24 +244,24 @@ func (j *Job) load(path string) (*model.Model, error) {
 // set makes c the learner's settings.
 func (j *Job) set(c learner.Config) { j.config, j.traits = c, c.Traits() }
 
-// whole reports whether the run is one of Fit.
-func (j *Job) whole() bool { return j.o.whole(j.traits) }
+// Whole reports whether the run is one of Fit.
+func (j *Job) Whole() bool { return j.o.whole(j.traits) }
 
 // readAgain refuses measurements for which examples that come but once would be needed twice.
 func (j *Job) readAgain() error {
 	switch {
 	case j.env.Open != nil && (len(j.o.Files) != 1 ||
-		!j.env.Repeats && (j.inMemory() || j.o.MarginReport)):
+		!j.env.Repeats && (j.InMemory() || j.o.MarginReport)):
 		return badOption("One epoch in the order of the data, without {shuffle}, "+
 			"{until_converged}, {normalize} max, settings relative to the data and "+
 			"{margin_report}.",
 			"{files}: a source passes once, and has one name")
 	case j.env.Open != nil && j.o.Rows != "":
 		return badOption("Put the examples into files.", "{rows}: a source is not cut")
-	case j.o.IDCol != "" && (j.inMemory() || j.whole()):
+	case j.o.IDCol != "" && (j.InMemory() || j.Whole()):
 		return badOption("Without {normalize} max, and settings relative to the data.",
 			"{id_col} is for a stream, and these settings need all examples in memory")
-	case j.inMemory():
+	case j.InMemory():
 	case j.o.MarginSVM:
 		return badOption("Add {until_converged}, or several epochs.",
 			"{margin_svm} needs the examples in memory")
@@ -340,7 +340,7 @@ func (j *Job) Run(ctx context.Context) (*Result, error) {
 			defer j.pool.Close()
 		}
 		res, err = j.all(ctx)
-		if errors.Is(err, dataset.ErrThird) && j.again() {
+		if errors.Is(err, dataset.ErrThird) && j.Again() {
 			res, err = j.all(ctx)
 		}
 	})
@@ -355,9 +355,9 @@ func (j *Job) all(ctx context.Context) (*Result, error) {
 	return (&run[float32]{j: j}).all(ctx)
 }
 
-// again prepares the run for a second beginning, after a stream's first rows had two labels and
+// Again prepares the run for a second beginning, after a stream's first rows had two labels and
 // later ones have more: with classes, where all files can be read again.
-func (j *Job) again() bool {
+func (j *Job) Again() bool {
 	again := j.env.Repeats
 	if j.env.Open == nil {
 		again = j.regular()
@@ -434,7 +434,7 @@ type run[T engine.Float] struct {
 // all is Job.Run, in this order: open or read the data, resolve settings and plan memory, make the
 // learner, learn, save, measure, warn. What is refused is refused as early as it can be known.
 func (r *run[T]) all(ctx context.Context) (*Result, error) {
-	r.inMemory, r.work = r.j.inMemory(), ctx
+	r.inMemory, r.work = r.j.InMemory(), ctx
 	var (
 		done   func()
 		plan   *Plan
@@ -495,11 +495,11 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		if err != nil {
 			return nil, err
 		}
-		j.settle(data.Info)
+		j.Settle(data.Info)
 		if err := r.takeClasses(data.Info); err != nil {
 			return nil, err
 		}
-		if err := weigh(&j.o, data); err != nil {
+		if err := Weigh(&j.o, data); err != nil {
 			return nil, err
 		}
 		mem := memoryOf(data)
@@ -513,10 +513,8 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 			return nil, err
 		}
 		r.info, r.work, done, r.scale = s.Info, work, end, s.Prepare
-		j.settle(s.Info())
-		first := &replay[T]{src: s} // how many classes there are is known from the first block on
-		first.block, first.err = s.Next()
-		r.in = weighStream[T](&j.o, first, r.info)
+		j.Settle(s.Info())
+		r.in = WeighStream[T](&j.o, s, r.info)
 		keepClassCounts(j, r.in)
 		r.row = rowOf(s, func(i int) int { return i })
 		before := int64(0) // rows that this stream hasn't
@@ -671,7 +669,7 @@ func (r *run[T]) how() (LearnOptions, error) {
 	switch { // what the caller says, else the learner's own limit, else that
 	case o.MaxUpdates != nil:
 		most = *o.MaxUpdates
-	case j.traits.OwnLimit && j.whole():
+	case j.traits.OwnLimit && j.Whole():
 		most = 0
 	}
 	lo := LearnOptions{Options: eval.Options{
@@ -708,7 +706,7 @@ func (r *run[T]) how() (LearnOptions, error) {
 	if _, keeps := learner.SupportOf(r.l); keeps || o.Latency {
 		lo.Timed = j.observer.Timed
 	}
-	if j.whole() {
+	if j.Whole() {
 		lo.Fit = &learner.FitOptions{MaxUpdates: most, Delta: o.SoftDelta, GramBytes: r.room.gram,
 			ActiveSet: o.ActiveSet, Halving: o.Halving}
 	}
@@ -728,7 +726,7 @@ func (r *run[T]) learn() (eval.Result, error) {
 			return found, j.nowhere(err)
 		}
 	}
-	if j.at != nil && j.whole() {
+	if j.at != nil && j.Whole() {
 		if mem, ok := r.in.(*eval.Memory[T]); !ok || !eval.Matches(j.at.standing, mem) {
 			return eval.Result{}, j.changed("")
 		}

@@ -91,9 +91,9 @@ func (j *Job) regular() bool {
 	return true
 }
 
-// once returns the name of a file that can be read only once, such as a pipe; "" where there is
+// ReadOnce returns the name of a file that can be read only once, such as a pipe; "" where there is
 // none.
-func (j *Job) once() string {
+func (j *Job) ReadOnce() string {
 	for _, name := range j.o.Files {
 		if name == "-" {
 			return "standard input"

@@ -179,8 +179,8 @@ func classOf[T engine.Float](y []T, class []int32, i int) int {
 	return int(y[i]+1) / 2
 }
 
-// weigh gives the examples of a data set the weights of their classes.
-func weigh[T engine.Float](o *Options, d *dataset.Data[T]) error {
+// Weigh gives the examples of a data set the weights of their classes.
+func Weigh[T engine.Float](o *Options, d *dataset.Data[T]) error {
 	given, err := o.classFactors()
 	if err != nil || o.ClassWeight == "" {
 		return err
@@ -206,14 +206,17 @@ func weigh[T engine.Float](o *Options, d *dataset.Data[T]) error {
 	return d.WeighClasses(factors)
 }
 
-// weighStream is weigh of a stream: each block when it comes.
-func weighStream[T engine.Float](o *Options, src eval.Source[T],
+// WeighStream is Weigh of a stream: each block when it comes. The first is read at once, since the
+// number of classes is known from then on.
+func WeighStream[T engine.Float](o *Options, src eval.Source[T],
 	info func() dataset.Info) eval.Source[T] {
+	first := &replay[T]{src: src}
+	first.block, first.err = src.Next()
 	given, err := o.classFactors()
 	if err != nil || o.ClassWeight == "" { // which Validate has looked at
-		return src
+		return first
 	}
-	return &weighing[T]{src: src, info: info, given: given}
+	return &weighing[T]{src: first, info: info, given: given}
 }
 
 // keepClassCounts has the position of a run know what its stream has counted to balance classes. A

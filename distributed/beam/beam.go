@@ -168,30 +168,6 @@ func (r *Runner) Train(ctx context.Context, p command.Parts, o training.Options)
 	return j.Write(d, to)
 }
 
-// Tune tries settings, dealt out over n parts, in the folder, or bucket, state:
-// command.Elsewhere.Tune.
-func (r *Runner) Tune(ctx context.Context, n int, state string, settings []training.Options,
-	t training.TuneOptions) (*training.Tuned, error) {
-	var files []string
-	if len(settings) > 0 {
-		files = settings[0].Files
-	}
-	name, err := runner(ctx, state, files)
-	if err != nil {
-		return nil, err
-	}
-	j, err := buckets.CutTune(ctx, state, n, settings, t)
-	if err != nil {
-		return nil, err
-	}
-	defer j.Close()
-	d, err := r.do(ctx, name, j)
-	if err != nil {
-		return nil, err
-	}
-	return buckets.Tuned(ctx, j, d, settings)
-}
-
 // do has the runner of that name do the job.
 func (r *Runner) do(ctx context.Context, name string, j *work.Job) (work.Done, error) {
 	if !sdk.Initialized() {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/internal/compare"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -38,8 +39,8 @@ type compareReport struct {
 // comparedReport is one of those that are compared.
 type comparedReport struct {
 	Name string `json:"name"` // the model's file, or the learner with its flags
-	training.Standing
-	// In the place of Standing's, which say nothing where it failed: null.
+	compare.CandidateResult
+	// In place of those of CandidateResult, which say nothing where it failed: null.
 	Error    *float64 `json:"error"`
 	PM       *float64 `json:"error_pm"`
 	Score    *float64 `json:"score,omitempty"`
@@ -50,7 +51,7 @@ type comparedReport struct {
 // pairReport is a Pair with names.
 type pairReport struct {
 	Names [2]string `json:"names"`
-	training.Pair
+	compare.Pair
 }
 
 // comparer is one run of compare.
@@ -91,8 +92,8 @@ paired test of the differences in each example in the place of McNemar's, and ov
 	}
 	cmd.Flags().StringArrayVarP(&c.specs, "spec", "a", nil, "a learner with flags, as "+
 		"`\"NAME --FLAG VALUE\"`; twice or more")
-	c.score.flag(cmd.Flags(), "what is compared", training.ScoreError, training.ScoreLogLoss,
-		training.ScoreBrier)
+	c.score.flag(cmd.Flags(), "what is compared", compare.ScoreError, compare.ScoreLogLoss,
+		compare.ScoreBrier)
 	c.trainer = studyFlags(cmd, notCompared)
 	return cmd
 }
@@ -114,7 +115,7 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	for models < len(args) && isModel(args[models]) {
 		models++
 	}
-	var contest training.Contest
+	var contest compare.CompareOptions
 	var names []string
 	var err error
 	switch {
@@ -142,13 +143,13 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 }
 
 // contest holds it, and prints what came of it.
-func (c *comparer) contest(contest training.Contest) error {
+func (c *comparer) contest(contest compare.CompareOptions) error {
 	progress := c.newStudyProgress(contest.Score)
-	contest.Watch = func(s training.TuneStatus) {
+	contest.Watch = func(s compare.TuneStatus) {
 		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Score, s.Elapsed,
 			s.Left)
 	}
-	res, err := training.Compare(c.cmd.Context(), contest, c.studyEnv())
+	res, err := compare.Compare(c.cmd.Context(), contest, c.studyEnv())
 	progress.end()
 	if e := (*training.Error)(nil); errors.As(err, &e) && e.Kind == training.ErrModel {
 		name := fieldFlags(c.cmd.Flags())
@@ -168,7 +169,7 @@ func (c *comparer) contest(contest training.Contest) error {
 }
 
 // show prints the report, as the flags say.
-func (c *comparer) show(r *compareReport, res *training.Comparison) error {
+func (c *comparer) show(r *compareReport, res *compare.Comparison) error {
 	switch {
 	case c.output.json:
 		return printJSON(stdout(c.cmd), r)
@@ -246,7 +247,7 @@ func (c *comparer) settings(fs *pflag.FlagSet, args []string) (list []training.O
 }
 
 // models loads models, and says what they predict.
-func (c *comparer) models(fs *pflag.FlagSet, contest *training.Contest, names,
+func (c *comparer) models(fs *pflag.FlagSet, contest *compare.CompareOptions, names,
 	files []string) (err error) {
 	bad := ""
 	read := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -276,14 +277,14 @@ func (c *comparer) models(fs *pflag.FlagSet, contest *training.Contest, names,
 }
 
 // report is what came of it.
-func (c *comparer) report(names []string, res *training.Comparison) *compareReport {
+func (c *comparer) report(names []string, res *compare.Comparison) *compareReport {
 	r := &compareReport{Schema: schema, Examples: res.Examples, Metric: c.score.name(),
 		Pairs: []pairReport{}, Features: res.Info.Dim, Classes: res.Info.Classes,
 		BadRows: res.Info.BadRows,
 		Threads: c.machine.threads, Seconds: totalSeconds{res.Total.Seconds()}, Warnings: c.told}
 	failed := false
-	for i, s := range res.Standings {
-		v := comparedReport{Name: names[i], Standing: s, Error: ofResult(s.Error, s.Failed),
+	for i, s := range res.Results {
+		v := comparedReport{Name: names[i], CandidateResult: s, Error: ofResult(s.Error, s.Failed),
 			PM: ofResult(s.PM, s.Failed), Diverged: hasDiverged(s.Failed)}
 		if s.Failed == "" {
 			v.Score, v.ScorePM = s.Score, s.ScorePM
@@ -294,7 +295,7 @@ func (c *comparer) report(names []string, res *training.Comparison) *compareRepo
 	for _, p := range res.Pairs {
 		r.Pairs = append(r.Pairs, pairReport{[2]string{names[p.First], names[p.Second]}, p})
 	}
-	if len(res.Standings) > 2 && !failed && r.Metric == "" {
+	if len(res.Results) > 2 && !failed && r.Metric == "" {
 		r.CochranQ, r.CochranP = &res.Q, &res.P
 	}
 	r.Verdict = verdict(names, res, r.Metric)
@@ -303,9 +304,9 @@ func (c *comparer) report(names []string, res *training.Comparison) *compareRepo
 
 // verdict says who is better than all others, if anybody is, and else who may be, of those that
 // did not fail; and who did.
-func verdict(names []string, res *training.Comparison, score string) string {
+func verdict(names []string, res *compare.Comparison, score string) string {
 	var failed []string
-	for i, s := range res.Standings {
+	for i, s := range res.Results {
 		if s.Failed != "" {
 			failed = append(failed, names[i])
 		}
@@ -321,20 +322,20 @@ func verdict(names []string, res *training.Comparison, score string) string {
 }
 
 // verdictOf is verdict without those that failed.
-func verdictOf(names []string, res *training.Comparison, score string) string {
+func verdictOf(names []string, res *compare.Comparison, score string) string {
 	best := res.Order[0]
-	var beaten, open []training.Pair
+	var beaten, open []compare.Pair
 	for _, p := range res.Pairs {
 		if p.First != best && p.Second != best {
 			continue
 		}
-		if p.Verdict == training.Undecided {
+		if p.Verdict == compare.Undecided {
 			open = append(open, p)
 		} else {
 			beaten = append(beaten, p)
 		}
 	}
-	points := func(p training.Pair) string {
+	points := func(p compare.Pair) string {
 		if !inPercent(score) {
 			return fmt.Sprintf("%.3g ± %.2g in %s (p = %s)", max(p.Difference, -p.Difference),
 				p.PM, scoreName(score), shortP(p.P))
@@ -372,7 +373,7 @@ func verdictOf(names []string, res *training.Comparison, score string) string {
 }
 
 // print prints the tables and the verdict.
-func (c *comparer) print(r *compareReport, res *training.Comparison) error {
+func (c *comparer) print(r *compareReport, res *compare.Comparison) error {
 	var b strings.Builder
 	width := len("pair")
 	pair := func(p pairReport) string { return p.Names[0] + " - " + p.Names[1] }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/halfspace-ml/halfspace/internal/compare"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // cvReport is what cv prints with --json.
@@ -18,7 +18,7 @@ type cvReport struct {
 	Seed      uint64         `json:"seed"`
 	Stratify  bool           `json:"stratify"`
 	Shuffle   bool           `json:"shuffle"`
-	training.CVResult
+	compare.CVResult
 	// In the place of CVResult's: null in those that failed, and of all folds where some did.
 	Folds    []foldReport `json:"folds"`
 	Error    *float64     `json:"error"`
@@ -38,7 +38,7 @@ type cvReport struct {
 
 // foldReport is a fold.
 type foldReport struct {
-	training.Fold
+	compare.Fold
 	Error *float64 `json:"error"` // null where it failed
 }
 
@@ -68,17 +68,17 @@ func mixed(cmd *cobra.Command, with string) {
 }
 
 // options are what the flags say.
-func (f *foldFlags) options(cmd *cobra.Command) (training.Folds, error) {
+func (f *foldFlags) options(cmd *cobra.Command) (compare.Folds, error) {
 	fs := cmd.Flags()
 	switch {
 	case f.folds < 2:
-		return training.Folds{}, usage("5 and 10 are usual.", "%s %d: want 2 or more",
+		return compare.Folds{}, usage("5 and 10 are usual.", "%s %d: want 2 or more",
 			given(fs, "folds"), f.folds)
 	case f.repeats < 1:
-		return training.Folds{}, usage("1 is once.", "%s %d: want 1 or more",
+		return compare.Folds{}, usage("1 is once.", "%s %d: want 1 or more",
 			given(fs, "repeats"), f.repeats)
 	}
-	return training.Folds{Folds: f.folds, Repeats: f.repeats, Plain: !f.stratify}, nil
+	return compare.Folds{Folds: f.folds, Repeats: f.repeats, Plain: !f.stratify}, nil
 }
 
 func newCVCmd() *cobra.Command {
@@ -115,7 +115,7 @@ weigh. log-loss and brier are of the learner's probabilities, or of those that -
 		Annotations: args(useExamples),
 	}
 	score.flag(cmd.Flags(), "estimate this, too (see: halfspace help metrics)",
-		training.Scores()...)
+		compare.Scores()...)
 	folds.flags(cmd, "")
 	t := studyFlags(cmd, nil, "calibrate")
 	mixed(cmd, "")
@@ -138,10 +138,10 @@ weigh. log-loss and brier are of the learner's probabilities, or of those that -
 }
 
 // crossValidate does it, and prints what came of it.
-func (t *trainer) crossValidate(f training.Folds) error {
+func (t *trainer) crossValidate(f compare.Folds) error {
 	progress := t.newStudyProgress(f.Score)
-	res, err := training.CrossValidate(t.cmd.Context(), t.o, f, t.studyEnv(),
-		func(s training.FoldStatus) {
+	res, err := compare.CrossValidate(t.cmd.Context(), t.o, f, t.studyEnv(),
+		func(s compare.FoldStatus) {
 			progress.show(int64(s.Done), "folds", float64(s.Done)/float64(s.Total), 0, s.Error,
 				s.Score, s.Elapsed, s.Left)
 		})

@@ -29,9 +29,6 @@ type Elsewhere struct {
 	// Train learns o in parts, and writes the whole to o.Model. What the workers are to have of
 	// the flags is in o. Errors that Explain has made in a worker come back as they are.
 	Train func(ctx context.Context, p Parts, o training.Options) (*Merged, error)
-	// Tune is training.Tune of settings that are dealt out over so many parts.
-	Tune func(ctx context.Context, parts int, state string, settings []training.Options,
-		t training.TuneOptions) (*training.Tuned, error)
 	// Buckets are the schemes of URLs that both read files from and have state at, as in
 	// gs://BUCKET/NAME.
 	Buckets []string
@@ -171,7 +168,13 @@ func (a *away) flags(fs *pflag.FlagSet) {
 		shard.MixMistakes)
 	fs.IntVar(&a.rounds, "rounds", 1, "with --mix: in each round all shards go on from the "+
 		"weights that were mixed in the one before")
-	a.workersFlags(fs, "--by", "with --by: how many learn at a time; any number learns the same")
+	fs.IntVar(&a.workers, "workers", 0, "with --by: how many learn at a time; any number learns "+
+		"the same")
+	fs.StringVar(&a.state, "state", "", "with --by: the `FOLDER`, seen by all workers under this "+
+		"name, or place in a bucket, where parts are kept while they are learned, and from which "+
+		"the same command goes on")
+	names(fs, useFolder, "state")
+	elsewhere.Flags(fs)
 }
 
 // without refuses flags that go with --by, which was not given.
@@ -213,16 +216,6 @@ func (a *away) parts(fs *pflag.FlagSet) (p Parts, err error) {
 			p.Rounds)
 	}
 	return p, nil
-}
-
-// workersFlags adds the flags that say who works. with is the flag that they go with.
-func (a *away) workersFlags(fs *pflag.FlagSet, with, workers string) {
-	fs.IntVar(&a.workers, "workers", 0, workers)
-	fs.StringVar(&a.state, "state", "", "with "+with+": the `FOLDER`, seen by all workers under "+
-		"this name, or place in a bucket, where parts are kept while they are learned, and from "+
-		"which the same command goes on")
-	names(fs, useFolder, "state")
-	elsewhere.Flags(fs)
 }
 
 // check refuses what workers can't do. how is what was said of work elsewhere.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/compare"
 )
 
 // scoreFlag is what a study judges by.
@@ -18,7 +18,7 @@ func (s *scoreFlag) flag(fs *pflag.FlagSet, help string, scores ...string) {
 
 // name is the score; "" where errors are judged, as without the flag.
 func (s *scoreFlag) name() string {
-	if s.value == training.ScoreError {
+	if s.value == compare.ScoreError {
 		return ""
 	}
 	return s.value
@@ -27,8 +27,8 @@ func (s *scoreFlag) name() string {
 // calibrates refuses --calibrate where nothing that is judged depends on it.
 func (s *scoreFlag) calibrates(fs *pflag.FlagSet) error {
 	switch {
-	case !fs.Changed("calibrate"), s.value == training.ScoreLogLoss,
-		s.value == training.ScoreBrier:
+	case !fs.Changed("calibrate"), s.value == compare.ScoreLogLoss,
+		s.value == compare.ScoreBrier:
 		return nil
 	}
 	return usage("Add --score log-loss or brier, or leave it out.",
@@ -38,31 +38,31 @@ func (s *scoreFlag) calibrates(fs *pflag.FlagSet) error {
 // scoreName is what a score is called in a text.
 func scoreName(score string) string {
 	switch score {
-	case training.ScoreBalanced:
+	case compare.ScoreBalanced:
 		return "balanced error"
-	case training.ScoreF1:
+	case compare.ScoreF1:
 		return "F1"
-	case training.ScoreAUC:
+	case compare.ScoreAUC:
 		return "AUC"
-	case training.ScoreBrier:
+	case compare.ScoreBrier:
 		return "Brier score"
 	case "":
-		return training.ScoreError
+		return compare.ScoreError
 	}
 	return score
 }
 
 // inPercent reports whether a score is shown in percent, and differences in points.
 func inPercent(score string) bool {
-	return score == "" || score == training.ScoreError || score == training.ScoreBalanced
+	return score == "" || score == compare.ScoreError || score == compare.ScoreBalanced
 }
 
 // scoreColumn is what stands above it in a table.
 func scoreColumn(score string) string {
 	switch score {
-	case training.ScoreBalanced:
+	case compare.ScoreBalanced:
 		return "balanced %"
-	case training.ScoreBrier:
+	case compare.ScoreBrier:
 		return "Brier"
 	}
 	return scoreName(score)

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/compare"
 	"github.com/halfspace-ml/halfspace/internal/spelling"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
@@ -47,8 +47,8 @@ type triedReport struct {
 	Setting map[string]string `json:"setting"` // values of the axes
 	Learner string            `json:"learner"`
 	Config  learner.Config    `json:"config"`
-	training.Tried
-	// In the place of Tried's, which say nothing where it failed: null.
+	compare.TrialResult
+	// In place of those of TrialResult, which say nothing where it failed: null.
 	Error    *float64 `json:"error"`
 	Behind   *float64 `json:"behind"`
 	PM       *float64 `json:"behind_pm"`
@@ -134,18 +134,13 @@ With -m the model of the best is written, to the byte the one that the printed c
 	fs.StringArrayVar(&t.ranges, "range", nil, "with --random: draw from `AXIS=LO:HI`, with :log "+
 		"or :int behind it by powers or whole numbers; may be given again")
 	fs.IntVar(&t.random, "random", 0, "draw so many settings, by --seed, instead of all of a grid")
-	choose(fs, &t.by, "by", "what settings are judged by", training.Progressive, training.ByFolds)
-	t.score.flag(fs, "what is judged; balanced, f1 and auc need --by cv", training.Scores()...)
-	fs.Float64Var(&t.alpha, "level", training.DefaultAlpha, "level of the tests by which settings "+
+	choose(fs, &t.by, "by", "what settings are judged by", compare.Progressive, compare.ByFolds)
+	t.score.flag(fs, "what is judged; balanced, f1 and auc need --by cv", compare.Scores()...)
+	fs.Float64Var(&t.alpha, "level", compare.DefaultAlpha, "level of the tests by which settings "+
 		"leave early; 0 keeps all")
 	t.folds.flags(cmd, "with --by cv: ")
 	t.trainer = studyFlags(cmd, nil, "model", "calibrate")
 	mixed(cmd, "with --by cv ")
-	if elsewhere != nil {
-		t.away.workersFlags(fs, "--workers", "deal the settings out over so many workers; any "+
-			"number finds the same (losers of the race are learned to the end then, and the best "+
-			"once more for -m)")
-	}
 	return cmd
 }
 
@@ -156,7 +151,7 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	for _, f := range []string{"folds", "repeats", "stratify"} {
-		if t.by.value != training.ByFolds && fs.Changed(f) {
+		if t.by.value != compare.ByFolds && fs.Changed(f) {
 			return usage("Add --by cv, or leave it out.", "%s has no effect without --by cv",
 				given(fs, f))
 		}
@@ -174,27 +169,19 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 	if err := t.choosePoints(fs); err != nil {
 		return err
 	}
-	if t.by.value == training.ByFolds {
+	if t.by.value == compare.ByFolds {
 		t.mixed = t.mixesFolds(fs)
 	}
 	settings, err := t.settingsAt(fs, args)
 	if err != nil {
 		return err
 	}
-	tune := t.tune
-	if elsewhere != nil && (fs.Changed("workers") || fs.Changed("state")) {
-		if fs.Changed("profile") {
-			return usage("Leave it out: the workers do the work.",
-				"%s and %s exclude each other", t.elsewhereBy(), given(fs, "profile"))
-		}
-		tune = t.tuneElsewhere
-	}
-	o := training.TuneOptions{By: t.by.value, Score: t.score.name(), Alpha: t.alpha, Folds: folds}
+	o := compare.TuneOptions{By: t.by.value, Score: t.score.name(), Alpha: t.alpha, Folds: folds}
 	for i := range t.points {
 		o.Names = append(o.Names, t.pointName(i))
 	}
 	return t.profiles.during(func() error {
-		res, err := tune(settings, o)
+		res, err := t.tune(settings, o)
 		if res == nil {
 			return err
 		}
@@ -215,15 +202,6 @@ func (t *tuner) pointName(i int) string {
 	return strings.Join(words, " ")
 }
 
-// elsewhereBy is the flag that has workers try the settings.
-func (t *tuner) elsewhereBy() string {
-	fs := t.cmd.Flags()
-	if fs.Changed("workers") {
-		return given(fs, "workers")
-	}
-	return given(fs, "state")
-}
-
 // show prints the report, as the flags say.
 func (t *tuner) show(r *tuneReport) error {
 	t.noteRows(r.Rows)
@@ -236,38 +214,20 @@ func (t *tuner) show(r *tuneReport) error {
 	return t.print(r)
 }
 
-// tune tries the settings here.
-func (t *tuner) tune(settings []training.Options, o training.TuneOptions) (*training.Tuned,
+// tune tries the settings.
+func (t *tuner) tune(settings []training.Options, o compare.TuneOptions) (*compare.TuneResult,
 	error) {
 	progress := t.newStudyProgress(o.Score)
-	o.Watch = func(s training.TuneStatus) {
+	o.Watch = func(s compare.TuneStatus) {
 		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Score, s.Elapsed,
 			s.Left)
 	}
-	res, err := training.Tune(t.cmd.Context(), settings, o, t.studyEnv())
+	res, err := compare.Tune(t.cmd.Context(), settings, o, t.studyEnv())
 	progress.end()
 	if err != nil {
 		err = t.studyError(err)
 	}
 	return res, err
-}
-
-// tuneElsewhere has workers try them.
-func (t *tuner) tuneElsewhere(settings []training.Options, o training.TuneOptions) (
-	*training.Tuned, error) {
-	fs := t.cmd.Flags()
-	if err := t.away.check(t.elsewhereBy(), settings[0].Files); err != nil {
-		return nil, err
-	}
-	if !fs.Changed("threads") {
-		settings[0].Threads = 0 // as many as each worker's machine has
-	}
-	res, err := elsewhere.Tune(t.cmd.Context(), t.away.workers, t.away.state, settings, o)
-	if err != nil {
-		return nil, t.failed(err)
-	}
-	res.Total = time.Since(t.started)
-	return res, nil
 }
 
 // choosePoints reads the axes and makes the settings of them.
@@ -463,11 +423,11 @@ func (t *tuner) setting(i int) map[string]string {
 }
 
 // report is what came of it.
-func (t *tuner) report(settings []training.Options, res *training.Tuned,
+func (t *tuner) report(settings []training.Options, res *compare.TuneResult,
 	args []string) *tuneReport {
 	r := &tuneReport{Schema: schema, By: t.by.value, Alpha: t.alpha, Seed: t.seed,
-		Best: t.setting(res.Best), Error: res.Tried[res.Best].Error, Metric: t.score.name(),
-		Score: res.Tried[res.Best].Score, Examples: res.Examples,
+		Best: t.setting(res.Best), Error: res.Trials[res.Best].Error, Metric: t.score.name(),
+		Score: res.Trials[res.Best].Score, Examples: res.Examples,
 		Features: res.Info.Dim, Classes: res.Info.Classes, BadRows: res.Info.BadRows,
 		Rows: rowsReportOf(res.KernelRows), Threads: t.machine.threads,
 		Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
@@ -487,9 +447,9 @@ func (t *tuner) report(settings []training.Options, res *training.Tuned,
 	}
 	r.Command = t.repeated(also, args)
 	for _, i := range res.Order {
-		s := res.Tried[i]
+		s := res.Trials[i]
 		v := triedReport{Setting: t.setting(i), Learner: settings[i].Learner,
-			Config: settings[i].Config, Tried: s, Error: ofResult(s.Error, s.Failed),
+			Config: settings[i].Config, TrialResult: s, Error: ofResult(s.Error, s.Failed),
 			Behind: ofResult(s.Behind, s.Failed), PM: ofResult(s.PM, s.Failed),
 			P: ofResult(s.P, s.Failed), Score: s.Score, Diverged: hasDiverged(s.Failed)}
 		if s.Failed != "" {
@@ -561,15 +521,15 @@ func (t *tuner) print(r *tuneReport) error {
 	}
 	var rows summaryRows
 	what := "progressive, in one pass"
-	if r.By == training.ByFolds {
+	if r.By == compare.ByFolds {
 		what = "by cross-validation"
 	}
 	value, side := 100*r.Error, "low"
-	name, text := training.ScoreError, fmt.Sprintf("%.3f %%", value)
+	name, text := compare.ScoreError, fmt.Sprintf("%.3f %%", value)
 	if r.Score != nil {
 		name, text = scoreName(r.Metric), shownScore(r.Metric, *r.Score)+percentSign(r.Metric)
 	}
-	if training.LargerIsBetter(r.Metric) {
+	if compare.LargerIsBetter(r.Metric) {
 		side = "high"
 	}
 	rows.add(name, "%s %s; of the best of %s it is on the %s side", text, what,

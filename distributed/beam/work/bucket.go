@@ -98,19 +98,6 @@ func (s *Buckets) Cut(ctx context.Context, p command.Parts, o training.Options) 
 	return cutFiles(p, o, files)
 }
 
-// CutTune is the function CutTune.
-func (s *Buckets) CutTune(ctx context.Context, state string, n int, list []training.Options,
-	t training.TuneOptions) (*Job, error) {
-	if len(list) == 0 {
-		return nil, errNoSettings
-	}
-	files, err := s.named(ctx, list[0].Files)
-	if err != nil {
-		return nil, err
-	}
-	return cutTuneFiles(state, n, list, t, files)
-}
-
 // Learn is the function Learn.
 func (s *Buckets) Learn(ctx context.Context, p Piece) (Done, error) {
 	w, err := wayOf(p.Way)
@@ -699,31 +686,4 @@ func (s *Buckets) drop(ctx context.Context, j *Job) {
 			b.Close()
 		}
 	}
-}
-
-// Tuned is Job.Tuned, for which examples may be brought here.
-func (s *Buckets) Tuned(ctx context.Context, j *Job, d Done, list []training.Options) (
-	*training.Tuned, error) {
-	var with Plain
-	if err := json.Unmarshal(j.Whole.With, &with); err != nil {
-		return nil, err
-	}
-	if list[0].Model != "" && len(with.Objects) > 0 {
-		local := map[string]string{}
-		for _, o := range with.Objects {
-			file, err := s.bring(ctx, o)
-			if err != nil {
-				return nil, err
-			}
-			local[o.URL] = file
-		}
-		list = slices.Clone(list)
-		for i := range list {
-			list[i].Files = slices.Clone(list[i].Files)
-			for k, name := range list[i].Files {
-				list[i].Files[k] = cmp.Or(local[name], name)
-			}
-		}
-	}
-	return j.Tuned(ctx, d, list)
 }

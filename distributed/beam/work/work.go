@@ -84,7 +84,7 @@ func Ways() []Way { return []Way{members(), classes(), rowShards()} }
 
 // wayOf finds one.
 func wayOf(name string) (Way, error) {
-	ways := append(Ways(), settings())
+	ways := Ways()
 	i := slices.IndexFunc(ways, func(w Way) bool { return w.Name == name })
 	if i < 0 {
 		return Way{}, fmt.Errorf("no way %q of cutting work: another version sent it", name)

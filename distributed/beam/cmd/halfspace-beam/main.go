@@ -18,8 +18,7 @@ func run() int {
 		return 0
 	}
 	r := &beam.Runner{}
-	e := command.Elsewhere{Flags: r.Flags, Train: r.Train, Tune: r.Tune,
-		Buckets: beam.Schemes}
+	e := command.Elsewhere{Flags: r.Flags, Train: r.Train, Buckets: beam.Schemes}
 	for _, w := range work.Ways() {
 		e.Ways = append(e.Ways, command.Way{Name: w.Name, Summary: w.Summary,
 			Shards: w.Shards})

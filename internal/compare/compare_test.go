@@ -1,4 +1,4 @@
-package training_test
+package compare
 
 import (
 	"context"
@@ -36,13 +36,13 @@ func TestCompare(t *testing.T) {
 		}
 		models, settings[i].Threads = append(models, m), 2
 	}
-	one := compared(t, training.Contest{Settings: settings}, 2000, want)
+	one := compared(t, CompareOptions{Settings: settings}, 2000, want)
 	settings[0].Threads = 1
 	if r := compared(t,
-		training.Contest{Settings: settings}, 2000, want); !reflect.DeepEqual(r, one) {
+		CompareOptions{Settings: settings}, 2000, want); !reflect.DeepEqual(r, one) {
 		t.Errorf("one thread: %+v, want %+v", r, one)
 	}
-	compared(t, training.Contest{Models: models, Files: []string{test}, Threads: 2}, 1500, tested)
+	compared(t, CompareOptions{Models: models, Files: []string{test}, Threads: 2}, 1500, tested)
 	refuses(t, settings, models, test)
 }
 
@@ -79,9 +79,9 @@ func TestCompareApart(t *testing.T) {
 					tested = append(tested, r.Test.Count.Errors)
 				}
 			}
-			compared(t, training.Contest{Settings: settings}, 900, want)
-			compared(t, training.Contest{Settings: settings[2:4]}, 900, want[2:4])
-			compared(t, training.Contest{Models: models, Files: []string{file}}, 900, tested)
+			compared(t, CompareOptions{Settings: settings}, 900, want)
+			compared(t, CompareOptions{Settings: settings[2:4]}, 900, want[2:4])
+			compared(t, CompareOptions{Models: models, Files: []string{file}}, 900, tested)
 		}
 	}
 	large := filepath.Join(t.TempDir(), "large.svm")
@@ -91,7 +91,7 @@ func TestCompareApart(t *testing.T) {
 	o := training.Options{Learner: "pa", Files: []string{large}}
 	double := o
 	double.Precision = "f64"
-	_, err := training.Compare(ctx, training.Contest{Settings: []training.Options{o, double}},
+	_, err := Compare(ctx, CompareOptions{Settings: []training.Options{o, double}},
 		training.Env{})
 	if !errors.Is(err, training.ErrOption) || !strings.Contains(err.Error(), "example 2") {
 		t.Errorf("a value that is no float32: %v", err)
@@ -99,17 +99,17 @@ func TestCompareApart(t *testing.T) {
 }
 
 // compared is Compare, of which the errors are known, without times.
-func compared(t *testing.T, c training.Contest, n int64, want []int64) *training.Comparison {
+func compared(t *testing.T, c CompareOptions, n int64, want []int64) *Comparison {
 	t.Helper()
-	r, err := training.Compare(context.Background(), c, training.Env{})
+	r, err := Compare(context.Background(), c, training.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, s := range r.Standings {
+	for i, s := range r.Results {
 		if s.Errors != want[i] || s.Error != float64(want[i])/float64(n) || s.Failed != "" {
 			t.Errorf("%d: %+v, want %d errors of %d", i, s, want[i], n)
 		}
-		r.Standings[i].Seconds = 0
+		r.Results[i].Seconds = 0
 	}
 	k := len(want)
 	if r.Examples != n || len(r.Pairs) != k*(k-1)/2 || k > 2 && !(r.P < 1) {
@@ -122,7 +122,7 @@ func compared(t *testing.T, c training.Contest, n int64, want []int64) *training
 		}
 		if p.McNemar != stat.McNemar(p.FirstAlone, p.SecondAlone) || p.P < p.McNemar ||
 			p.P < p.PairedT && p.Batches > 0 || p.Batches > 0 && p.Batches*p.Batch > n ||
-			(p.P <= 0.05) == (p.Verdict == training.Undecided) {
+			(p.P <= 0.05) == (p.Verdict == Undecided) {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -142,16 +142,16 @@ func refuses(t *testing.T, settings []training.Options, models []*model.Model, t
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]training.Contest{
+	for name, c := range map[string]CompareOptions{
 		"nothing": {}, "one": {Settings: settings[:1]},
 		"both":     {Settings: settings, Models: models, Files: []string{test}},
 		"no files": {Models: models},
 	} {
-		if _, err := training.Compare(ctx, c, training.Env{}); !errors.Is(err, training.ErrOption) {
+		if _, err := Compare(ctx, c, training.Env{}); !errors.Is(err, training.ErrOption) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := training.Compare(ctx, training.Contest{Models: []*model.Model{models[0], m},
+	if _, err := Compare(ctx, CompareOptions{Models: []*model.Model{models[0], m},
 		Files: []string{test}}, training.Env{}); !errors.Is(err, training.ErrModel) {
 		t.Errorf("other labels: %v", err)
 	}

@@ -1,4 +1,4 @@
-package training
+package compare
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/eval/stat"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // What CrossValidate, Tune and Compare can judge by; eval.Metrics says what each is. Examples count
@@ -72,7 +73,7 @@ func notInOnePass(score, next string) error {
 // scoresOf are Options that a study of that score has of o: with a calibration where probabilities
 // are judged and of folds, since in one pass it is only found at the end. Else it is left out, as
 // it changes nothing that is judged.
-func scoresOf(score string, folds bool, o Options) Options {
+func scoresOf(score string, folds bool, o training.Options) training.Options {
 	if !isMeanLoss(score) || !folds {
 		o.Calibrate = ""
 	}
@@ -81,21 +82,20 @@ func scoresOf(score string, folds bool, o Options) Options {
 
 // haveProbabilities refuses a score of probabilities where a learner has none, or where those that
 // are asked for are not known before a pass has ended.
-func haveProbabilities(score string, jobs []*Job, calibrate []string, folds bool,
+func haveProbabilities(score string, jobs []*training.Job, calibrate []string, folds bool,
 	next string) error {
 	if !isMeanLoss(score) {
 		return nil
 	}
 	for i, j := range jobs {
-		switch {
-		case calibrate[i] != "" && !folds:
+		if calibrate[i] != "" && !folds {
 			return badOption(next, "{calibrate} %s is found at the end of a pass, and {score} %s "+
 				"judges each prediction in it", calibrate[i], score)
-		case calibrate[i] == "" && !j.traits.Proba:
-			return badOption(next+" Learners that have probabilities: "+
-				those(func(t learner.Traits) bool { return t.Proba })+".",
-				"{score} %s is of probabilities, and %s has none", score,
-				describe(j.name, j.config))
+		}
+		if calibrate[i] == "" {
+			if err := j.LacksProba("{score} "+score, next); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -105,7 +105,7 @@ func haveProbabilities(score string, jobs []*Job, calibrate []string, folds bool
 const findThem = "Have them found from the scores: {calibrate} platt."
 
 // calibrations are those that settings ask for.
-func calibrations(settings []Options) (list []string) {
+func calibrations(settings []training.Options) (list []string) {
 	for _, o := range settings {
 		list = append(list, o.Calibrate)
 	}
@@ -226,59 +226,10 @@ func (s *foldScorer[T]) value() (float64, error) {
 	return sum.Mean, nil
 }
 
-// scored fills in what follows from the folds' scores, of which test and train examples were.
-func (r *CVResult) scored(score string, test, train float64) {
-	if r.Metric = score; score == "" {
-		return
-	}
-	var s stat.Sample
-	for _, f := range r.Folds {
-		if f.Failed == "" {
-			s.Add(*f.Score)
-		}
-	}
-	_, _, naive := s.TTest()
-	_, _, pm := s.Resampled(test, train)
-	naive, pm = finiteOr0(naive), finiteOr0(pm)
-	r.Score, r.ScorePM, r.ScoreNaivePM = &s.Mean, &pm, &naive
-}
-
 // finiteOr0 is half an interval, or 0 where there is none, as of one fold.
 func finiteOr0(half float64) float64 {
 	if math.IsInf(half, 0) {
 		return 0
 	}
 	return half
-}
-
-// losses are those of the examples of a race, if its rivals are judged by them: kept by each rival
-// as its words of errors are.
-type losses[T engine.Float] struct {
-	score  string // "": none
-	prober learner.Prober[T]
-	proba  []float64
-	all    []float64 // of the examples of the present take, behind those of its first word
-}
-
-// begin takes up the losses of the first at examples of the present word.
-func (l *losses[T]) begin(at int) {
-	if l.prober != nil {
-		l.all = append(l.all[:0], l.all[len(l.all)-at:]...)
-	}
-}
-
-// ask asks for the probabilities of a block, and tallies what they cost.
-func (l *losses[T]) ask(b *engine.Block[T], outputs int) error {
-	n := b.Len() * outputs
-	l.proba = slices.Grow(l.proba[:0], n)[:n]
-	if err := l.prober.Proba(b, l.proba); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		own := l.proba[i*outputs:][:outputs]
-		o := outcomeOf(b, i, own) // its prediction is not looked at
-		believe(&o, b, own)
-		l.all = append(l.all, lossOf(l.score, &o))
-	}
-	return nil
 }

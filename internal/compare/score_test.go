@@ -1,7 +1,6 @@
-package training
+package compare
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval/stat"
+	"github.com/halfspace-ml/halfspace/internal/folds"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // noisy writes n examples of some classes that no hyperplane tells, and returns lines and classes.
@@ -51,17 +52,18 @@ func TestScoresOfFolds(t *testing.T) {
 	}{{2, "obpm", ""}, {2, "pa", "platt"}, {3, "obpm", ""}, {3, "arow", "temperature"}} {
 		file, lines, class := noisy(t, 600, c.classes)
 		put(t, file, lines)
-		o := Options{Learner: c.learner, Files: []string{file}}
+		o := training.Options{Learner: c.learner, Files: []string{file}}
 		o.Classes = []string{"0", "1", "2"}[:c.classes%2*3]
 		f := Folds{Folds: 4}
-		fold := f.assign(len(lines), func(i int) int { return class[i] }, DefaultSeed, 0)
+		fold := folds.Assign(len(lines), 4, func(i int) int { return class[i] },
+			training.DefaultSeed, 0)
 		want := foldsAlone(t, o, c.calibration, lines, fold)
 		for _, score := range Scores()[1:] {
 			f.Score, o.Calibrate = score, ""
 			if isMeanLoss(score) {
 				o.Calibrate = c.calibration
 			}
-			r, err := CrossValidate(context.Background(), o, f, Env{}, nil)
+			r, err := CrossValidate(context.Background(), o, f, training.Env{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +86,7 @@ func TestScoresOfFolds(t *testing.T) {
 }
 
 // foldsAlone has a run for each fold, and returns the scores of its test and how exact these are.
-func foldsAlone(t *testing.T, o Options, calibrate string, lines []string, fold []int32) (
+func foldsAlone(t *testing.T, o training.Options, calibrate string, lines []string, fold []int32) (
 	all []map[string][2]float64) {
 	t.Helper()
 	dir := t.TempDir()
@@ -97,11 +99,12 @@ func foldsAlone(t *testing.T, o Options, calibrate string, lines []string, fold 
 				train = append(train, line)
 			}
 		}
-		o.Files, o.Test = []string{filepath.Join(dir, "train")}, []string{filepath.Join(dir, "test")}
+		o.Files = []string{filepath.Join(dir, "train")}
+		o.Test = []string{filepath.Join(dir, "test")}
 		put(t, o.Files[0], train)
 		put(t, o.Test[0], test)
 		o.AUC, o.Calibrate, o.Proba = true, calibrate, calibrate == ""
-		r, err := Run(context.Background(), o, Env{})
+		r, err := training.Run(context.Background(), o, training.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,14 +159,14 @@ func TestExactAUC(t *testing.T) {
 		t.Errorf("of two classes %v (%v), want %v", got, err, share(2))
 	}
 	lone := foldScorer[float64]{score: ScoreAUC, scored: more.scored[:0]}
-	if _, err := lone.value(); !errors.Is(err, ErrOption) {
+	if _, err := lone.value(); !errors.Is(err, training.ErrOption) {
 		t.Errorf("of no pair: %v", err)
 	}
 }
 
-// TestRaceOfLosses: means and tests are those of the losses taken by themselves, of examples and of
+// TestLosses: means and tests are those of the losses taken by themselves, of examples and of
 // folds, and what is much worse leaves.
-func TestRaceOfLosses(t *testing.T) {
+func TestLosses(t *testing.T) {
 	rng := engine.NewRand(5, 0)
 	next := func() float64 { return -math.Log(float64(rng.Uint64()>>11+1) / (1 << 53)) }
 	const n = 64 * 8
@@ -174,15 +177,14 @@ func TestRaceOfLosses(t *testing.T) {
 			all[i] = append(all[i], common+next()/2+float64(i/2)*0.2)
 		}
 	}
-	r := newRace(3)
-	r.judge(ScoreLogLoss, 0)
-	for at := 0; at < n; at += 64 {
-		r.add(make([]uint64, 3), [][]float64{all[0][at:], all[1][at:], all[2][at:]}, 64)
-	}
-	folds := newRace(3)
-	folds.judge(ScoreAUC, 4)
-	for at := range 4 {
-		folds.fold([]float64{all[0][at], all[1][at], all[2][at]})
+	r, folds := newBoard(3, ScoreLogLoss, 0), newBoard(3, ScoreAUC, 4)
+	for i := range 3 {
+		for k, v := range all[i] {
+			r.records[i].add(false)
+			if r.records[i].lose(v); k < 4 {
+				folds.records[i].lose(v)
+			}
+		}
 	}
 	for i := range 3 {
 		for j := range 3 {
@@ -192,16 +194,16 @@ func TestRaceOfLosses(t *testing.T) {
 			}
 		}
 	}
-	if b := r.batches(0, 2); b.N != 8 || math.Abs(b.Mean-r.mean(0)+r.mean(2)) > 1e-12 {
+	if b, _ := r.byBatch(0, 2); b.N != 8 || math.Abs(b.Mean-r.mean(0)+r.mean(2)) > 1e-12 {
 		t.Errorf("batches %+v, want 8 that differ by %v", b, r.mean(0)-r.mean(2))
 	}
-	if left := r.look(0.01); len(left) != 1 || left[0] != 2 {
+	if left := r.eliminate(0.01); len(left) != 1 || left[0] != 2 {
 		t.Errorf("%v left, want 2", left)
 	}
 }
 
-// sameTest compares the test of two rivals with Student's by its formula.
-func sameTest(t *testing.T, r *race, i, j int, a, b []float64, share float64) {
+// sameTest compares the test of two candidates with Student's by its formula.
+func sameTest(t *testing.T, r *board, i, j int, a, b []float64, share float64) {
 	t.Helper()
 	var mean, squares float64
 	n := float64(len(a))
@@ -225,29 +227,24 @@ func sameTest(t *testing.T, r *race, i, j int, a, b []float64, share float64) {
 	}
 }
 
-// TestRaceOfEquals: of two that are equally good, one leaves at a look no more often than the level
+// TestEquals: of two that are equally good, one leaves at a look no more often than the level
 // says, though losses have long tails; likewise by folds.
-func TestRaceOfEquals(t *testing.T) {
+func TestEquals(t *testing.T) {
 	rng := engine.NewRand(11, 0)
 	next := func() float64 { return -math.Log(float64(rng.Uint64()>>11+1) / (1 << 53)) }
 	const trials, level = 2000, 0.05
 	for score, folds := range map[string]int{ScoreLogLoss: 0, ScoreF1: 5} {
 		left := 0
 		for range trials {
-			r := newRace(2)
-			r.judge(score, folds)
-			for range 4 {
-				if score == ScoreF1 {
-					r.fold([]float64{next(), next()})
-					continue
-				}
-				losses := [][]float64{make([]float64, 64), make([]float64, 64)}
-				for k := range 64 {
-					losses[0][k], losses[1][k] = next(), next()
-				}
-				r.add(make([]uint64, 2), losses, 64)
+			r, n := newBoard(2, score, folds), 4
+			if folds == 0 {
+				n *= 64
 			}
-			for _, i := range r.look(level) {
+			for range n {
+				r.records[0].lose(next())
+				r.records[1].lose(next())
+			}
+			for _, i := range r.eliminate(level) {
 				left += 1 - i
 			}
 		}
@@ -261,15 +258,15 @@ func TestRaceOfEquals(t *testing.T) {
 
 // TestFoldsBeforeThird: two folds that agree by chance are no ground to drop a setting.
 func TestFoldsBeforeThird(t *testing.T) {
-	r := newRace(2)
-	r.judge(ScoreBalanced, 5)
+	r := newBoard(2, ScoreBalanced, 5)
 	for k := range 3 {
-		if left := r.look(0.05); len(left) > 0 {
+		if left := r.eliminate(0.05); len(left) > 0 {
 			t.Fatalf("%v left after %d folds", left, k)
 		}
-		r.fold([]float64{0.1, 0.2})
+		r.records[0].lose(0.1)
+		r.records[1].lose(0.2)
 	}
-	if left := r.look(0.05); len(left) != 1 || left[0] != 1 {
+	if left := r.eliminate(0.05); len(left) != 1 || left[0] != 1 {
 		t.Errorf("%v left after three folds that agree", left)
 	}
 }
@@ -286,25 +283,25 @@ func TestTuneByScore(t *testing.T) {
 		{Progressive, ScoreBrier, 3}, {ByFolds, ScoreLogLoss, 3}, {ByFolds, ScoreF1, 3}} {
 		file, lines, _ := noisy(t, 1500, c.classes)
 		put(t, file, lines)
-		var settings []Options
+		var settings []training.Options
 		for _, tau := range []float64{0.01, 0.1, 0.9} {
-			settings = append(settings, Options{Learner: "obpm", Files: []string{file},
+			settings = append(settings, training.Options{Learner: "obpm", Files: []string{file},
 				Settings: map[string]any{"members": 10, "tau": tau}})
 		}
 		var first string
 		for threads := range 2 {
 			settings[0].Threads = threads + 1
-			r, err := Tune(ctx, settings, TuneOptions{By: c.by, Score: c.score}, Env{})
+			r, err := Tune(ctx, settings, TuneOptions{By: c.by, Score: c.score}, training.Env{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			text := ""
-			for i, v := range r.Tried {
+			for i, v := range r.Trials {
 				want, exact := scoreAlone(t, settings[i], c.by, c.score)
 				if !(math.Abs(*v.Score-want) <= exact) {
 					t.Errorf("%v, setting %d: %v, want %v", c, i, *v.Score, want)
 				}
-				behind := aLoss(c.score, *v.Score) - aLoss(c.score, *r.Tried[r.Best].Score)
+				behind := aLoss(c.score, *v.Score) - aLoss(c.score, *r.Trials[r.Best].Score)
 				if !(behind >= 0) || !(math.Abs(v.Behind-behind) <= 1e-12) || v.Dropped {
 					t.Errorf("%v, setting %d: %+v, want %v behind the best", c, i, v, behind)
 				}
@@ -319,17 +316,17 @@ func TestTuneByScore(t *testing.T) {
 }
 
 // scoreAlone is the score of a setting without others, and how near it is to be.
-func scoreAlone(t *testing.T, o Options, by, score string) (want, exact float64) {
+func scoreAlone(t *testing.T, o training.Options, by, score string) (want, exact float64) {
 	t.Helper()
 	if by == ByFolds {
-		r, err := CrossValidate(context.Background(), o, Folds{Score: score}, Env{}, nil)
+		r, err := CrossValidate(context.Background(), o, Folds{Score: score}, training.Env{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return *r.Score, 1e-12
 	}
 	o.Proba = true
-	r, err := Run(context.Background(), o, Env{})
+	r, err := training.Run(context.Background(), o, training.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,90 +336,25 @@ func scoreAlone(t *testing.T, o Options, by, score string) (want, exact float64)
 	return r.Counts.Proba.LogLoss(), 1e-12
 }
 
-// TestPartsByScore: settings that are tried in parts have the scores, tests and drops that they
-// have on one machine, and logs that are cut or damaged are refused or come to an end.
-func TestPartsByScore(t *testing.T) {
-	ctx := context.Background()
-	file, lines, _ := noisy(t, 1200, 2)
-	put(t, file, lines)
-	for _, o := range []TuneOptions{{Score: ScoreLogLoss, Alpha: 0.2},
-		{By: ByFolds, Score: ScoreBrier, Alpha: 0.2}, {By: ByFolds, Score: ScoreF1, Alpha: 0.5,
-			Folds: Folds{Folds: 4, Repeats: 2}}} {
-		var settings []Options
-		for _, tau := range []float64{0.001, 0.01, 0.1, 0.9} {
-			settings = append(settings, Options{Learner: "obpm", Files: []string{file},
-				Settings: map[string]any{"members": 5, "tau": tau}})
-		}
-		want, err := Tune(ctx, settings, o, Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var parts []TunePart
-		var logs [][]byte
-		for _, only := range [][]int{{0, 2}, {1, 3}} {
-			var log bytes.Buffer
-			p, err := RunTunePart(ctx, settings, o, only, &log, Env{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			parts, logs = append(parts, *p), append(logs, log.Bytes())
-		}
-		join := func(second []byte) (*Tuned, error) {
-			parts[0].Log, parts[1].Log = bytes.NewReader(logs[0]), bytes.NewReader(second)
-			return JoinTune(ctx, settings, o, parts, Env{})
-		}
-		got, err := join(logs[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, b := triedText(got), triedText(want); a != b || !strings.Contains(a, "true") {
-			t.Errorf("%+v: in parts\n%s\nwant, with some that are dropped,\n%s", o, a, b)
-		}
-		for cut := 0; cut < len(logs[1]); cut += 1 + len(logs[1])/200 {
-			if _, err := join(logs[1][:cut]); err == nil {
-				t.Fatalf("%+v: %d of %d bytes are taken", o, cut, len(logs[1]))
-			}
-			odd := bytes.Clone(logs[1])
-			odd[cut] ^= 0x55
-			join(odd) // no matter what: it ends
-		}
-		errorsAlone := o
-		errorsAlone.Score = ""
-		parts[0].Log, parts[1].Log = bytes.NewReader(logs[0]), bytes.NewReader(logs[1])
-		if _, err := JoinTune(ctx, settings, errorsAlone, parts, Env{}); err == nil {
-			t.Errorf("%+v: joined by errors", o)
-		}
-	}
-}
-
-func triedText(r *Tuned) (text string) {
-	for i, v := range r.Tried {
-		text += fmt.Sprintln(i, *v.Score, v.Errors, v.Behind, v.PM, v.P, v.Examples, v.Dropped)
-		if v.CV != nil {
-			text += fmt.Sprintln(len(v.CV.Folds), *v.CV.Score, *v.CV.ScorePM)
-		}
-	}
-	return fmt.Sprintln(text, r.Order)
-}
-
 // TestCompareByLosses: the losses that learners are compared by are those of runs of their own, and
 // the verdict goes by both tests.
 func TestCompareByLosses(t *testing.T) {
 	file, lines, _ := noisy(t, 2000, 2)
 	put(t, file, lines)
-	a := Options{Learner: "obpm", Files: []string{file}, Settings: map[string]any{"members": 10}}
+	a := training.Options{Learner: "obpm", Files: []string{file},
+		Settings: map[string]any{"members": 10}}
 	b := a
 	b.Settings = map[string]any{"members": 10, "tau": 0.9}
-	r, err := Compare(context.Background(), Contest{Settings: []Options{a, b},
-		Score: ScoreLogLoss}, Env{})
+	r, err := Compare(context.Background(), CompareOptions{Settings: []training.Options{a, b},
+		Score: ScoreLogLoss}, training.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var mean [2]float64
-	for i, o := range []Options{a, b} {
+	for i, o := range []training.Options{a, b} {
 		mean[i], _ = scoreAlone(t, o, Progressive, ScoreLogLoss)
-		if math.Abs(*r.Standings[i].Score-mean[i]) > 1e-12 || !(*r.Standings[i].ScorePM > 0) {
-			t.Errorf("%d: %v, want %v", i, *r.Standings[i].Score, mean[i])
+		if math.Abs(*r.Results[i].Score-mean[i]) > 1e-12 || !(*r.Results[i].ScorePM > 0) {
+			t.Errorf("%d: %v, want %v", i, *r.Results[i].Score, mean[i])
 		}
 	}
 	p := r.Pairs[0]
@@ -437,11 +369,11 @@ func TestCompareByLosses(t *testing.T) {
 func TestScoresRefused(t *testing.T) {
 	file, lines, _ := noisy(t, 100, 2)
 	put(t, file, lines)
-	o := Options{Learner: "pa", Files: []string{file}}
+	o := training.Options{Learner: "pa", Files: []string{file}}
 	calibrated := o
 	calibrated.Calibrate = "platt"
 	for _, c := range []struct {
-		o    Options
+		o    training.Options
 		t    TuneOptions
 		want string
 	}{
@@ -452,8 +384,8 @@ func TestScoresRefused(t *testing.T) {
 		{calibrated, TuneOptions{Score: ScoreBrier}, "at the end of a pass"},
 		{o, TuneOptions{Folds: Folds{Score: ScoreF1}}, "score of folds"},
 	} {
-		_, err := Tune(context.Background(), []Options{c.o}, c.t, Env{})
-		if !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.want) {
+		_, err := Tune(context.Background(), []training.Options{c.o}, c.t, training.Env{})
+		if !errors.Is(err, training.ErrOption) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.t, err, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package training
+package compare
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestFoldsShareRows: folds, of several settings too, come out the same whether they share kernel
@@ -21,8 +22,8 @@ func TestFoldsShareRows(t *testing.T) {
 	}{{"svm", 2, n}, {"pumma", 2, n}, {"svm", 3, n}} {
 		file, lines, _ := noisy(t, n, c.classes)
 		put(t, file, lines)
-		o := Options{Learner: c.learner, Files: []string{file}, UntilConverged: true, Threads: 1,
-			Settings: map[string]any{"kernel": "rbf", "gamma": 0.5}}
+		o := training.Options{Learner: c.learner, Files: []string{file}, UntilConverged: true,
+			Threads: 1, Settings: map[string]any{"kernel": "rbf", "gamma": 0.5}}
 		if c.learner == "pumma" {
 			o.Settings["soft_c"] = 1.0
 		}
@@ -31,7 +32,7 @@ func TestFoldsShareRows(t *testing.T) {
 		var of engine.RowStats
 		for threads := 1; threads <= 2; threads++ {
 			o.Threads = threads
-			cv, err := CrossValidate(context.Background(), o, f, Env{}, nil)
+			cv, err := CrossValidate(context.Background(), o, f, training.Env{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,18 +48,18 @@ func TestFoldsShareRows(t *testing.T) {
 			}
 			of = s
 		}
-		settings := []Options{o, o, o}
+		settings := []training.Options{o, o, o}
 		settings[1].Settings = maps.Clone(o.Settings)
 		settings[1].Settings["gamma"] = 0.25
 		settings[2].Data.Normalize = "max" // by the longest of each fold: other examples
 		tuned, err := Tune(context.Background(), settings,
-			TuneOptions{By: ByFolds, Folds: f}, Env{})
+			TuneOptions{By: ByFolds, Folds: f}, training.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameFolds(t, tuned.Tried[0].CV.Folds, alone.Folds)
+		sameFolds(t, tuned.Trials[0].CV.Folds, alone.Folds)
 		max := foldsWithoutRoom(t, settings[2], f)
-		sameFolds(t, tuned.Tried[2].CV.Folds, max.Folds)
+		sameFolds(t, tuned.Trials[2].CV.Folds, max.Folds)
 		if s := tuned.KernelRows; s.Misses > 2*uint64(c.rows)+max.KernelRows.Misses {
 			t.Errorf("%+v, three settings: %+v", c, s)
 		}
@@ -66,14 +67,14 @@ func TestFoldsShareRows(t *testing.T) {
 }
 
 // foldsWithoutRoom is CrossValidate where folds have no room for rows in common.
-func foldsWithoutRoom(t *testing.T, o Options, f Folds) *CrossValidation {
+func foldsWithoutRoom(t *testing.T, o training.Options, f Folds) *CrossValidation {
 	t.Helper()
-	jobs, err := rivalsOf([]Options{o}, Env{}, 1, false)
+	jobs, err := jobsOf([]training.Options{o}, training.Env{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cv, err := crossValidate[float32](context.Background(), jobs[0], f,
-		Env{Machine: Machine{Bytes: 8}}, nil, nil)
+		training.Env{Machine: training.Machine{Bytes: 8}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

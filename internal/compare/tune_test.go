@@ -1,4 +1,4 @@
-package training_test
+package compare
 
 import (
 	"bytes"
@@ -18,6 +18,24 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
+// examples writes n examples. The label is the sign of the first feature, except of one in ten.
+func examples(t testing.TB, from, n int) string {
+	t.Helper()
+	var b strings.Builder
+	for i := from; i < from+n; i++ {
+		x, y := i*37%101-50, 1
+		if (x < 0) != (i%10 == 3) {
+			y = -1
+		}
+		fmt.Fprintf(&b, "%+d 1:%d 2:%d 3:0.5\n", y, x, i*53%89-44)
+	}
+	file := filepath.Join(t.TempDir(), "examples.svm")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // gridOf has OBPM and PA with several settings and preparations of one file.
 func gridOf(file string) (list []training.Options) {
 	for _, normalize := range []string{"none", "unit"} {
@@ -34,19 +52,19 @@ func gridOf(file string) (list []training.Options) {
 }
 
 // untimed is a result without times.
-func untimed(r *training.Tuned) *training.Tuned {
+func untimed(r *TuneResult) *TuneResult {
 	c := *r
 	c.Total = 0
-	c.Tried = slices.Clone(c.Tried)
-	for i := range c.Tried {
-		c.Tried[i].Seconds = 0
-		if cv := c.Tried[i].CV; cv != nil {
+	c.Trials = slices.Clone(c.Trials)
+	for i := range c.Trials {
+		c.Trials[i].Seconds = 0
+		if cv := c.Trials[i].CV; cv != nil {
 			fold := *cv
 			fold.Folds = slices.Clone(fold.Folds)
 			for k := range fold.Folds {
 				fold.Folds[k].Seconds = 0
 			}
-			c.Tried[i].CV = &fold
+			c.Trials[i].CV = &fold
 		}
 	}
 	return &c
@@ -63,10 +81,10 @@ func TestTune(t *testing.T) {
 			settings[i].Shuffle = shuffle
 		}
 		settings[0].Model = best
-		var first *training.Tuned
+		var first *TuneResult
 		for _, threads := range []int{1, 2, 5} {
 			settings[0].Threads = threads
-			r, err := training.Tune(ctx, settings, training.TuneOptions{Alpha: 0.05},
+			r, err := Tune(ctx, settings, TuneOptions{Alpha: 0.05},
 				training.Env{})
 			if err != nil {
 				t.Fatal(err)
@@ -78,7 +96,7 @@ func TestTune(t *testing.T) {
 			}
 		}
 		dropped := 0
-		for i, tried := range first.Tried {
+		for i, tried := range first.Trials {
 			if tried.Dropped {
 				dropped++
 				continue
@@ -96,7 +114,7 @@ func TestTune(t *testing.T) {
 				t.Errorf("setting %d: %d errors of %d, alone %d of %d", i, tried.Errors,
 					tried.Examples, run.Counts.Errors, run.Counts.Examples)
 			}
-			if tried.Errors < first.Tried[first.Best].Errors {
+			if tried.Errors < first.Trials[first.Best].Errors {
 				t.Errorf("setting %d has fewer errors than the best", i)
 			}
 		}
@@ -119,7 +137,7 @@ func TestTuneScales(t *testing.T) {
 	for _, c := range []struct {
 		epochs int // 0: in memory
 		by     string
-	}{{1, training.Progressive}, {0, training.Progressive}, {0, training.ByFolds}} {
+	}{{1, Progressive}, {0, Progressive}, {0, ByFolds}} {
 		var settings []training.Options
 		for _, scale := range []string{"auto", "none", "maxabs"} {
 			for _, normalize := range []string{"none", "unit", "max"} {
@@ -167,14 +185,14 @@ func judgedAlone(t *testing.T, settings []training.Options, by string) {
 	ctx := context.Background()
 	best, alone := filepath.Join(t.TempDir(), "best"), filepath.Join(t.TempDir(), "alone")
 	settings[0].Model = best
-	tuned, err := training.Tune(ctx, settings, training.TuneOptions{By: by}, training.Env{})
+	tuned, err := Tune(ctx, settings, TuneOptions{By: by}, training.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, o := range settings {
-		tried := tuned.Tried[i]
-		if o.Model = ""; by == training.ByFolds {
-			cv, err := training.CrossValidate(ctx, o, training.Folds{}, training.Env{}, nil)
+		tried := tuned.Trials[i]
+		if o.Model = ""; by == ByFolds {
+			cv, err := CrossValidate(ctx, o, Folds{}, training.Env{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +213,7 @@ func judgedAlone(t *testing.T, settings []training.Options, by string) {
 				run.Counts.Errors, run.Counts.Examples)
 		}
 	}
-	if by == training.ByFolds {
+	if by == ByFolds {
 		return
 	}
 	a, errA := os.ReadFile(best)
@@ -218,25 +236,25 @@ func TestTuneByFolds(t *testing.T) {
 				Data: training.Data{Normalize: normalize}})
 		}
 	}
-	folds := training.Folds{Folds: 4, Repeats: 2}
-	r, err := training.Tune(ctx, settings, training.TuneOptions{By: training.ByFolds,
+	folds := Folds{Folds: 4, Repeats: 2}
+	r, err := Tune(ctx, settings, TuneOptions{By: ByFolds,
 		Folds: folds}, training.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, o := range settings {
 		o.Threads = 1 + i
-		cv, err := training.CrossValidate(ctx, o, folds, training.Env{}, nil)
+		cv, err := CrossValidate(ctx, o, folds, training.Env{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var a, b []string
 		for k, f := range cv.Folds {
 			a = append(a, fmt.Sprint(f.Repeat, f.Fold, f.Train, f.Test, f.Errors, f.Updates))
-			f = r.Tried[i].CV.Folds[k]
+			f = r.Trials[i].CV.Folds[k]
 			b = append(b, fmt.Sprint(f.Repeat, f.Fold, f.Train, f.Test, f.Errors, f.Updates))
 		}
-		if !slices.Equal(a, b) || cv.PM != r.Tried[i].CV.PM || !(cv.PM > cv.NaivePM) {
+		if !slices.Equal(a, b) || cv.PM != r.Trials[i].CV.PM || !(cv.PM > cv.NaivePM) {
 			t.Errorf("setting %d: folds %v, of CrossValidate %v", i, b, a)
 		}
 	}
@@ -250,7 +268,7 @@ func TestTuneByFolds(t *testing.T) {
 func TestCrossValidate(t *testing.T) {
 	ctx, file := context.Background(), examples(t, 0, 53)
 	o := training.Options{Learner: "pa", Epochs: 2, Shuffle: true, Files: []string{file}}
-	cv, err := training.CrossValidate(ctx, o, training.Folds{Folds: 53}, training.Env{}, nil)
+	cv, err := CrossValidate(ctx, o, Folds{Folds: 53}, training.Env{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,38 +322,38 @@ func TestStudyRefuses(t *testing.T) {
 	})
 	for name, c := range map[string]struct {
 		settings []training.Options
-		o        training.TuneOptions
+		o        TuneOptions
 		kind     error
 	}{
-		"none":       {nil, training.TuneOptions{}, training.ErrOption},
-		"precisions": {[]training.Options{pa, double}, training.TuneOptions{}, training.ErrOption},
-		"whole":      {[]training.Options{whole}, training.TuneOptions{}, training.ErrOption},
-		"by":         {[]training.Options{pa}, training.TuneOptions{By: "luck"}, training.ErrOption},
-		"alpha":      {[]training.Options{pa}, training.TuneOptions{Alpha: 1}, training.ErrOption},
-		"folds": {[]training.Options{pa}, training.TuneOptions{By: training.ByFolds,
-			Folds: training.Folds{Folds: 1}}, training.ErrOption},
-		"many folds": {[]training.Options{pa}, training.TuneOptions{By: training.ByFolds,
-			Folds: training.Folds{Folds: 21}}, training.ErrOption},
+		"none":       {nil, TuneOptions{}, training.ErrOption},
+		"precisions": {[]training.Options{pa, double}, TuneOptions{}, training.ErrOption},
+		"whole":      {[]training.Options{whole}, TuneOptions{}, training.ErrOption},
+		"by":         {[]training.Options{pa}, TuneOptions{By: "luck"}, training.ErrOption},
+		"alpha":      {[]training.Options{pa}, TuneOptions{Alpha: 1}, training.ErrOption},
+		"folds": {[]training.Options{pa}, TuneOptions{By: ByFolds,
+			Folds: Folds{Folds: 1}}, training.ErrOption},
+		"many folds": {[]training.Options{pa}, TuneOptions{By: ByFolds,
+			Folds: Folds{Folds: 21}}, training.ErrOption},
 		"setting": {[]training.Options{with(func(o *training.Options) {
 			o.Settings = map[string]any{"C": -1}
-		})}, training.TuneOptions{}, learner.ErrConfig},
-		"folds of stdin": {[]training.Options{stdin}, training.TuneOptions{By: training.ByFolds},
+		})}, TuneOptions{}, learner.ErrConfig},
+		"folds of stdin": {[]training.Options{stdin}, TuneOptions{By: ByFolds},
 			training.ErrOption},
 		"passes over stdin": {[]training.Options{stdin, with(func(o *training.Options) {
 			o.Files, o.Epochs = stdin.Files, 2
-		})}, training.TuneOptions{}, training.ErrOption},
+		})}, TuneOptions{}, training.ErrOption},
 	} {
-		if _, err := training.Tune(ctx, c.settings, c.o, training.Env{}); !errors.Is(err, c.kind) {
+		if _, err := Tune(ctx, c.settings, c.o, training.Env{}); !errors.Is(err, c.kind) {
 			t.Errorf("%s: %v, want %v", name, err, c.kind)
 		}
 	}
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	if _, err := training.Tune(stopped, []training.Options{pa}, training.TuneOptions{},
+	if _, err := Tune(stopped, []training.Options{pa}, TuneOptions{},
 		training.Env{}); !errors.Is(err, training.ErrStopped) {
 		t.Errorf("a context that has ended: %v", err)
 	}
-	if _, err := training.CrossValidate(stopped, pa, training.Folds{}, training.Env{},
+	if _, err := CrossValidate(stopped, pa, Folds{}, training.Env{},
 		nil); !errors.Is(err, training.ErrStopped) {
 		t.Errorf("folds in a context that has ended: %v", err)
 	}
@@ -351,8 +369,8 @@ func TestStudyStops(t *testing.T) {
 	settings := []training.Options{pa, soft}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	res, err := training.Tune(ctx, settings,
-		training.TuneOptions{Watch: func(training.TuneStatus) { stop() }}, training.Env{})
+	res, err := Tune(ctx, settings,
+		TuneOptions{Watch: func(TuneStatus) { stop() }}, training.Env{})
 	if !errors.Is(err, training.ErrStopped) || res == nil || res.Examples < 1000 ||
 		res.Examples >= 8000 || res.Saved != nil {
 		t.Fatalf("%+v, %v", res, err)
@@ -373,19 +391,19 @@ func TestStudyStops(t *testing.T) {
 	for i := range settings {
 		settings[i].Files, settings[i].Model = []string{head}, ""
 	}
-	whole, err := training.Tune(context.Background(), settings, training.TuneOptions{},
+	whole, err := Tune(context.Background(), settings, TuneOptions{},
 		training.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := untimed(res).Tried, untimed(whole).Tried; !reflect.DeepEqual(got, want) {
+	if got, want := untimed(res).Trials, untimed(whole).Trials; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, of the same examples alone %+v", got, want)
 	}
 	short, end := context.WithCancel(context.Background())
 	defer end()
-	pair := training.Contest{Settings: []training.Options{pa, soft},
-		Watch: func(training.TuneStatus) { end() }}
-	c, err := training.Compare(short, pair, training.Env{})
+	pair := CompareOptions{Settings: []training.Options{pa, soft},
+		Watch: func(TuneStatus) { end() }}
+	c, err := Compare(short, pair, training.Env{})
 	if !errors.Is(err, training.ErrStopped) || c == nil || c.Examples < 1000 ||
 		c.Examples >= 8000 || len(c.Pairs) != 1 {
 		t.Errorf("%+v, %v", c, err)
@@ -397,19 +415,19 @@ func TestFoldsDiverge(t *testing.T) {
 	ctx := context.Background()
 	wild := training.Options{Learner: "lms", Files: []string{examples(t, 0, 200)},
 		Settings: map[string]any{"eta": 1e30}}
-	if _, err := training.CrossValidate(ctx, wild, training.Folds{}, training.Env{},
+	if _, err := CrossValidate(ctx, wild, Folds{}, training.Env{},
 		nil); !errors.Is(err, training.ErrDiverged) {
 		t.Errorf("%v, want ErrDiverged", err)
 	}
 	tame := wild
 	tame.Settings = map[string]any{"eta": 1e-4}
-	res, err := training.Tune(ctx, []training.Options{wild, tame},
-		training.TuneOptions{By: training.ByFolds}, training.Env{})
+	res, err := Tune(ctx, []training.Options{wild, tame},
+		TuneOptions{By: ByFolds}, training.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Best != 1 || res.Tried[0].Failed == "" || res.Tried[1].Failed != "" {
-		t.Errorf("best %d, failed %q and %q", res.Best, res.Tried[0].Failed, res.Tried[1].Failed)
+	if res.Best != 1 || res.Trials[0].Failed == "" || res.Trials[1].Failed != "" {
+		t.Errorf("best %d, failed %q and %q", res.Best, res.Trials[0].Failed, res.Trials[1].Failed)
 	}
 }
 
@@ -430,16 +448,16 @@ func TestTuneClasses(t *testing.T) {
 	pa := training.Options{Learner: "pa", Files: []string{file}}
 	unit := pa
 	unit.Normalize = "unit"
-	r, err := training.Tune(context.Background(), []training.Options{pa, unit},
-		training.TuneOptions{}, training.Env{})
-	if err != nil || len(r.Info.Classes) != 3 || r.Examples != 900 || r.Tried[0].Errors > 300 {
+	r, err := Tune(context.Background(), []training.Options{pa, unit},
+		TuneOptions{}, training.Env{})
+	if err != nil || len(r.Info.Classes) != 3 || r.Examples != 900 || r.Trials[0].Errors > 300 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	run, err := training.Run(context.Background(), unit, training.Env{})
-	if err != nil || run.Counts.Errors != r.Tried[1].Errors {
-		t.Errorf("alone %v errors (%v), side by side %d", run, err, r.Tried[1].Errors)
+	if err != nil || run.Counts.Errors != r.Trials[1].Errors {
+		t.Errorf("alone %v errors (%v), side by side %d", run, err, r.Trials[1].Errors)
 	}
-	cv, err := training.CrossValidate(context.Background(), pa, training.Folds{}, training.Env{},
+	cv, err := CrossValidate(context.Background(), pa, Folds{}, training.Env{},
 		nil)
 	if err != nil || cv.Examples != 900 || cv.Error > 0.3 {
 		t.Errorf("%+v, %v", cv, err)
