@@ -532,7 +532,7 @@ func TestOBPMPool(t *testing.T) {
 				four.State()) {
 				t.Errorf("%s/%s: four threads differ from one", form, name)
 			}
-			if err := four.LearnRun.Run(b, 0, four.aggregate, ensemble.NoDraws, nil); err != nil {
+			if err := four.LearnRun.Run(b, 0, four.aggregate, ensemble.NoDraws); err != nil {
 				t.Fatal(err)
 			}
 			if c.Tau >= 0.3 && (!pool.Worth(four.LearnRun.Cost()) || four.LearnRun.Parts < 2) {
