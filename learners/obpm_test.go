@@ -919,7 +919,7 @@ func TestOBPMAllocs(t *testing.T) {
 				}
 				since := time.Now()
 				for n := 0; n < 20 || time.Since(since) < 10*time.Millisecond; n++ {
-					learn() // with one thread and with two, as engine.Gain tries both
+					learn()
 				}
 				if n := testing.AllocsPerRun(2, learn); n != 0 {
 					t.Errorf("%s/%s/%s: %v allocations", form, name, path, n)
