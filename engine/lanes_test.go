@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -166,20 +167,22 @@ func TestLanesTiles(t *testing.T) {
 			for i := range mask {
 				mask[i] = rng.Uint64() & (1<<min(64, max(0, tile.Lanes-64*i)) - 1)
 			}
-			vecmath.LanesScore(s, tile.W, rows, val)
+			vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, rows, val)
 			for k := range tile.Lanes {
 				m := tile.Lo + k
 				var want [1]float32
-				vecmath.ActiveScore(want[:], w[m], 1, idx, val, []int32{0})
+				vecmath.ActiveScoreUnchecked(trusted.Indices{}, want[:], w[m], 1, idx, val,
+					[]int32{0})
 				if math.Float32bits(s[k]) != math.Float32bits(want[0]) {
 					t.Fatalf("member %d: score %v, alone %v", m, s[k], want[0])
 				}
 				coef[k] = s[k] - float32(m%5) + 2
 				if mask[k/64]>>(k%64)&1 != 0 {
-					vecmath.ActiveUpdate(w[m], 1, idx, val, []int32{0}, coef[k:k+1])
+					vecmath.ActiveUpdateUnchecked(trusted.Indices{}, w[m], 1, idx, val, []int32{0},
+						coef[k:k+1])
 				}
 			}
-			vecmath.LanesUpdate(tile.W, rows, val, coef, mask)
+			vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val, coef, mask)
 		}
 	}
 	col := make([]float32, members)
