@@ -17,15 +17,15 @@ import (
 )
 
 // Scaling measures learners whose work goes to a pool, on 2, 4, ... threads, as many as there are
-// cores, beside one thread: by the wall clock, with the CPU time of all threads beside it. Each
-// note has the share of the work that is done on one thread alone, by the CPU time of one thread
-// that rehearses the work of two; what Amdahl's law expects of 16 and 64 cores with it; what so
-// many could do as work is cut and as pools find it worth their while; and what the machine allows:
-// what as many learners do at once that have nothing in common. With a data folder on Adult (a9a),
-// MNIST and waveform, else on generated data.
+// cores, compared with one thread: wall clock and CPU time of all threads. Each note has the serial
+// share of the work, which the speed-up s on n threads shows (Karp-Flatt: (1/s - 1/n) / (1 - 1/n));
+// what Amdahl's law expects of 16 and 64 cores with it; and what the machine allows: what n
+// learners do concurrently that have nothing in common. With a data folder on Adult (a9a), MNIST
+// and waveform, else on generated data.
 //
-// Reference: G. M. Amdahl, "Validity of the single processor approach to achieving large scale
-// computing capabilities", AFIPS 1967.
+// References: G. M. Amdahl, "Validity of the single processor approach to achieving large scale
+// computing capabilities", AFIPS 1967. A. H. Karp, H. P. Flatt, "Measuring parallel processor
+// performance", Communications of the ACM 33(5), 1990.
 func Scaling(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	counts := threadCounts(runtime.GOMAXPROCS(0))
 	if len(counts) == 0 {
@@ -37,10 +37,6 @@ func Scaling(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	}
 	var out []Result
 	for _, c := range cases {
-		var two, few, many rehearsed
-		pprof.Do(ctx, pprof.Labels("case", "scaling/"+c.name+"/rehearsal"), func(context.Context) {
-			two, few, many = c.rehearse(2), c.rehearse(16), c.rehearse(64)
-		})
 		for _, threads := range counts {
 			if err := ctx.Err(); err != nil {
 				return out, err
@@ -51,7 +47,7 @@ func Scaling(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 				ours: c.run(pool), peerName: "one-thread", peer: c.run(nil),
 			}.run(ctx, vecmath.Active().String(), o)
 			pool.Close()
-			r.scales(two, few, many)
+			r.scales(threads)
 			pprof.Do(ctx, pprof.Labels("case", r.Name, "side", "apart"), func(context.Context) {
 				r.allows(threads, c.apart(threads))
 			})
@@ -59,32 +55,6 @@ func Scaling(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		}
 	}
 	return out, nil
-}
-
-// rehearsed is what one thread found of work for many: the share of its time outside of their
-// parts, and how many times as fast they could be.
-type rehearsed struct{ serial, speedUp float64 }
-
-// rehearse takes the median of three runs.
-func (c scalingCase) rehearse(workers int) rehearsed {
-	runtime.LockOSThread() // the clock is this thread's
-	defer runtime.UnlockOSThread()
-	pool, r := engine.NewRehearsal(workers, ThreadTime)
-	run := c.run(pool)
-	run(1)
-	var serial, speedUp []float64
-	for range 3 {
-		r.Parts, r.Span = 0, 0
-		begin := ThreadTime()
-		run(1)
-		total := ThreadTime() - begin
-		serial = append(serial, float64(total-r.Parts)/float64(total))
-		speedUp = append(speedUp, float64(total)/float64(total-r.Parts+r.Span))
-	}
-	var m rehearsed
-	m.serial, _ = median(serial)
-	m.speedUp, _ = median(speedUp)
-	return m
 }
 
 // apart is how many times the work of one thread so many do that have nothing in common but the
@@ -286,17 +256,20 @@ func fitted(ctx context.Context, b *engine.Block[float32], name string, c learne
 	}
 }
 
-// scales puts into a result what two workers did, and what 16 and 64 could do.
-func (r *Result) scales(two, few, many rehearsed) {
-	r.SerialShare = &two.serial
-	r.Note = fmt.Sprintf("serial share %.1f %%: on 16 cores %.1f times as fast by Amdahl's law, "+
-		"on 64 %.1f; as work is cut %.1f and %.1f", 100*two.serial, amdahl(two.serial, 16),
-		amdahl(two.serial, 64), few.speedUp, many.speedUp)
-	var all float64
+// scales adds to a result its serial share, what that allows, and the CPU time of all threads.
+func (r *Result) scales(threads int) {
+	rounds := float64(len(r.Rounds))
+	var speedUp, cpu float64
 	for _, round := range r.Rounds {
-		all += round.Ours.CPU / round.Peer.CPU / float64(len(r.Rounds))
+		speedUp += round.Peer.Wall / round.Ours.Wall / rounds
+		cpu += round.Ours.CPU / round.Peer.CPU / rounds
 	}
-	r.Note += fmt.Sprintf("; CPU time %.2f times that of one thread", all)
+	n := float64(threads)
+	serial := min(max((1/speedUp-1/n)/(1-1/n), 0), 1)
+	r.SerialShare = &serial
+	r.Note = fmt.Sprintf("serial share %.1f %%: on 16 cores %.1f times as fast by Amdahl's law, "+
+		"on 64 %.1f; CPU time %.2f times that of one thread", 100*serial, amdahl(serial, 16),
+		amdahl(serial, 64), cpu)
 }
 
 // allows puts into a result how many times the work of one thread so many did apart.

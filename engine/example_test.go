@@ -40,27 +40,6 @@ type squares []int
 
 func (s squares) Part(i int) { s[i] = i * i }
 
-// Work that comes again and again goes to the pool where that was sooner done of late.
-func ExampleGain() {
-	pool := engine.NewPool(2)
-	defer pool.Close()
-	var gain engine.Gain
-	job := make(squares, 6)
-	for range 100 {
-		workers := (*engine.Pool)(nil) // nil: the caller alone
-		if gain.Begin(pool) {
-			workers = pool
-		}
-		if err := workers.Run(context.Background(), len(job), job); err != nil {
-			fmt.Println(err)
-		}
-		gain.End(len(job))
-	}
-	fmt.Println(job)
-	// Output:
-	// [0 1 4 9 16 25]
-}
-
 // Any number of workers gives the same result, as each part writes to its own place.
 func ExampleJob() {
 	pool := engine.NewPool(2)

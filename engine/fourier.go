@@ -40,8 +40,8 @@ const (
 //
 // Component j of w_k is drawn from (seed, j, k) alone: more features in the data or a larger D
 // leave the others as they are. So the map needs no state beside D, sigma and the seed, and it is
-// the same function on every CPU: the angles add up as [vecmath.LanesScore] says, cosine and sine
-// are [vecmath.SinCos]. It knows no unseen features: all of an example's count.
+// the same function on every CPU: the angles add up as [vecmath.LanesScoreUnchecked] says, cosine
+// and sine are [vecmath.SinCos]. It knows no unseen features: all of an example's count.
 //
 // Cost: D/2 multiply-adds a non-zero and D/2 sines and cosines an example, spread over the pool
 // where that pays; D/2 normal draws a feature when it is first seen. Memory: D/2 elements a

@@ -35,15 +35,13 @@ const directBytes = 1 << 20
 //
 // Memory: Members (padded to 64 bytes) weights a feature that has a row, 8 bytes a feature up to
 // the largest seen. Tiles grow one after the other; where they are large, no more than one is there
-// twice meanwhile. Tiles of up to 256 KiB are there twice for good where [Lanes.Share] cuts them
-// now one way and now the other. Not safe for concurrent use, but distinct tiles may be worked on
-// at the same time while no rows are added.
+// twice meanwhile. Not safe for concurrent use, but distinct tiles may be worked on at the same
+// time while no rows are added.
 type Lanes[T Float] struct {
 	Tiles []LaneTile[T] // in the order of the members; cut by the numbers of members and rows
-	other []LaneTile[T] // the memory of tiles that Share cut another way; nil: none
 
 	members int
-	narrow  bool    // tiles of T are narrow whatever their size
+	narrow  bool    // tiles are narrow whatever their size
 	lanes   int     // members of all tiles but the last
 	row     []int32 // row of a feature; 0: none
 	feature []int32 // feature of a row; -1 for row 0
@@ -96,7 +94,6 @@ const largeTile = 16 << 20
 // stay in int8 or int16 if those of all tiles are there: to move all into int8 again, for the next
 // run, takes longer than to copy them.
 func (l *Lanes[T]) grow(rows int) {
-	l.other = nil
 	bytes, whole := l.allInt8(), l.allInt16()
 	for i := range l.Tiles {
 		switch t := &l.Tiles[i]; {
@@ -140,7 +137,7 @@ func (l *Lanes[T]) grow(rows int) {
 // lanesFor returns the number of members of a tile of that many rows.
 func (l *Lanes[T]) lanesFor(rows int, elem int64) int {
 	wide := int64(rows) * rowBytes(int64(min(WideTile, l.members)), elem)
-	if l.narrow && elem > 2 || wide > wideBytes {
+	if l.narrow || wide > wideBytes {
 		return NarrowTile
 	}
 	return WideTile
@@ -199,31 +196,13 @@ func copyRows[E any](dst []E, width int, src []E, from, n, rows int) {
 	}
 }
 
-// Share cuts the members into narrow tiles where there are fewer wide ones than workers, so that a
-// tile can go to each, and into wide ones where there are not. A narrow tile's members take a sixth
-// longer: weights in int16 stay in wide ones, which take no longer than draws and the like do, that
-// other workers see to. Cost: all weights, of 256 KiB a tile at most, where tiles are cut anew. The
-// memory of both ways is kept, so that nothing is allocated to go from one to the other again.
+// Share cuts the members into narrow tiles if there are fewer wide ones than workers, so that a
+// tile can go to each, and else into wide ones. A narrow tile's members take a sixth longer. Cost:
+// all weights once, if the cut changes.
 func (l *Lanes[T]) Share(workers int) {
 	wide := (l.members + WideTile - 1) / WideTile
 	l.narrow = wide < workers && l.members > NarrowTile
-	lanes := l.lanesFor(l.rows, l.elem())
-	if lanes == l.lanes {
-		return
-	}
-	tiles, other := l.Tiles, l.other
-	if l.Int16() || len(other) == 0 || len(other[0].W) != l.rows*other[0].Width {
-		if l.grow(l.rows); !tiles[0].Small() {
-			l.other = tiles
-		}
-		return
-	}
-	for i := range other {
-		for k := range tiles {
-			l.copyTile(&other[i], &tiles[k])
-		}
-	}
-	l.Tiles, l.other, l.lanes = other, tiles, lanes
+	l.recut()
 }
 
 // Reserve makes room for that many features, so that the tiles are not cut anew before there are
@@ -436,10 +415,8 @@ func (l *Lanes[T]) Features() int { return len(l.feature) - 1 }
 // Bytes returns the memory in use, in bytes.
 func (l *Lanes[T]) Bytes() int64 {
 	n := int64(4 * (cap(l.row) + cap(l.feature)))
-	for _, tiles := range [][]LaneTile[T]{l.Tiles, l.other} {
-		for i := range tiles {
-			n += tiles[i].bytes()
-		}
+	for i := range l.Tiles {
+		n += l.Tiles[i].bytes()
 	}
 	return n
 }

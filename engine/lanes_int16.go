@@ -109,7 +109,6 @@ func (l *Lanes[T]) Narrow() bool {
 			return false
 		}
 	}
-	l.other = nil
 	for i := range l.Tiles { // one after the other: that of one may be there twice
 		t := &l.Tiles[i]
 		from := *t

@@ -139,7 +139,7 @@ func (j *rowJob[T]) runParts(ctx context.Context, pool *Pool, dst []T, lo int) e
 	j.dst, j.lo = dst, lo
 	j.size = max(1, partNS/j.p.store.cost()/rowChunk) * rowChunk
 	n := (len(dst) + j.size - 1) / j.size
-	return pool.run(ctx, n, n, j, true)
+	return pool.run(ctx, n, n, j)
 }
 
 // partNS is about how long a part takes: long against handing it out, and short against a row.

@@ -26,12 +26,10 @@ type Job interface{ Part(i int) }
 //
 // All methods are safe for concurrent use.
 type Pool struct {
-	workers int // the caller included
-	hired   []worker
+	workers int             // the caller included
+	wake    []chan struct{} // of the other workers; nil: not started. See start
 	ended   sync.WaitGroup
-
-	rehearsal *Rehearsal // nil: workers are there
-	insists   bool       // see Insist
+	insists bool // see Insist
 
 	mark func(part int) // see Mark; nil: none
 
@@ -66,19 +64,6 @@ type share struct {
 	_    [120]byte
 }
 
-// worker is a goroutine of a pool.
-type worker struct {
-	// capacity 1: a token that is already there serves as well; nil: not started
-	wake  chan struct{}
-	until atomic.Int64 // ns since began, until when calls of Spread do without it; 0: never
-
-	// its own: how often it rested of late, and waits since without being out; how long it was out
-	// and was not
-	turnedOut, calm int
-	out, in         time.Duration
-	_               [64]byte
-}
-
 // gateShut keeps the count of workers inside negative, however many there are.
 const gateShut = math.MinInt64 / 2
 
@@ -102,24 +87,6 @@ const stayAwake = time.Millisecond
 // joinAwake is how long the caller of Run looks out for the last part to end before it parks:
 // several pieces of work that are cut to be worth handing over.
 const joinAwake = 50 * time.Microsecond
-
-// A worker that looks out for work shares its processor. If it comes to look again only after
-// turnedOut, it was out: others wanted that, in this program or another. Where that took more than
-// a share of outShare of its time of late, which begins with calm, it parks, and calls of Spread do
-// without it for rests times as long as it was out, twice as many each time that happens again.
-// Else it would take time from the caller, and parts would wait for the processor with it. With ten
-// busy processes on two processors two threads took 1.8 times as long as one for OBPM (Adult,
-// N=200, tau=.3) without this, 1.2 times with it (lower quartiles). On a virtual machine without
-// other work a busy thread was out for 1 % of the time, up to 8 ms at once: to rest then made two
-// threads as slow as one. AMD EPYC (Zen 4, 2 vCPUs), 2026-11-22.
-const (
-	turnedOut    = 100 * time.Microsecond
-	outShare     = 4 // one in so many
-	calm         = 10 * time.Millisecond
-	rests        = 4
-	mostTurnings = 5   // rests doubles up to so often
-	calmWaits    = 100 // without being turned out, and all is forgotten
-)
 
 // ErrGoexit is the Value of the [PanicError] that Run raises when a part on a worker called
 // [runtime.Goexit] (as t.FailNow does).
@@ -160,7 +127,7 @@ func NewPool(workers int) *Pool {
 	}
 	p := &Pool{workers: workers, done: make(chan struct{}, 1)}
 	p.gate.Store(gateShut)
-	p.hired, p.shares = make([]worker, workers-1), make([]share, workers)
+	p.wake, p.shares = make([]chan struct{}, workers-1), make([]share, workers)
 	return p
 }
 
@@ -176,8 +143,8 @@ func (p *Pool) Close() {
 		return
 	}
 	p.closed = true
-	for i := range p.hired {
-		if wake := p.hired[i].wake; wake != nil {
+	for _, wake := range p.wake {
+		if wake != nil {
 			close(wake)
 		}
 	}
@@ -203,26 +170,23 @@ func (p *Pool) Workers() int {
 	return p.workers
 }
 
-// Insist has work that is [Pool.Worth] it go to the workers whatever a [Gain] finds, as tests want
-// that compare several threads with one. It must not be called while the pool is in use.
+// Insist has all work go to the workers, however little it is, as tests want that compare several
+// threads with one. It must not be called while the pool is in use.
 func (p *Pool) Insist() { p.insists = true }
 
 // Worth reports whether work that takes one core about totalNS nanoseconds gets done earlier by
 // Spread than by a plain loop: whether there is enough for two. It looks at sizes only, and the
 // answer may change the time taken but nothing else: callers get the same bits either way.
 func (p *Pool) Worth(totalNS int) bool {
-	return p.Workers() > 1 && (totalNS >= 2*minShareNS || p.takesAll())
+	return p.Workers() > 1 && (totalNS >= 2*minShareNS || p.insists)
 }
-
-// takesAll is whether a rehearsal wants to see the least work, too.
-func (p *Pool) takesAll() bool { return p != nil && p.rehearsal != nil && p.rehearsal.All }
 
 // Spread is Run for work that takes one core about totalNS nanoseconds in all: on as many workers
 // as that keeps busy for longer than it takes to wake them, and on the caller alone if it is not
-// [Pool.Worth] it. Workers whose processors were busy with something else of late are spared.
+// [Pool.Worth] it.
 func (p *Pool) Spread(ctx context.Context, totalNS, n int, j Job) error {
 	if p.Worth(totalNS) {
-		return p.run(ctx, min(n, totalNS/minShareNS), n, j, true)
+		return p.run(ctx, totalNS/minShareNS, n, j)
 	}
 	for i := range n {
 		if err := ctx.Err(); err != nil {
@@ -247,42 +211,40 @@ func (p *Pool) Spread(ctx context.Context, totalNS, n int, j Job) error {
 // called from, works on the caller alone, and so does a Run on a nil or closed pool: nothing ever
 // waits for workers.
 func (p *Pool) Run(ctx context.Context, n int, j Job) error {
-	return p.run(ctx, n, n, j, false)
+	return p.run(ctx, n, n, j)
 }
 
-// run is Run that wakes so many workers at most, the caller included, without tired ones if those
-// are spared.
-func (p *Pool) run(ctx context.Context, workers, n int, j Job, spare bool) error {
-	if n <= 1 && !p.takesAll() || p.Workers() == 1 || !p.busy.TryLock() {
+// run is Run on at most that many workers, the caller included.
+func (p *Pool) run(ctx context.Context, workers, n int, j Job) error {
+	if p.Workers() == 1 || n <= 1 && !p.insists || !p.busy.TryLock() {
 		return serial(ctx, n, j)
 	}
 	defer p.busy.Unlock()
 	if p.closed {
 		return serial(ctx, n, j)
 	}
-	if p.rehearsal != nil {
-		return p.rehearsal.run(ctx, n, j)
+	if p.insists {
+		workers = n
 	}
 	p.ctx, p.job, p.n = ctx, j, n
 	p.failed.Store(nil)
 	p.stopped.Store(false)
 	p.over.Store(false)
-	p.sharing = min(max(workers, 1), n, len(p.shares))
+	p.sharing = max(min(workers, n, p.workers), 1)
 	for k := range p.sharing {
 		p.shares[k].next.Store(int64(k * n / p.sharing))
 	}
 	p.gate.Store(0)
-	for i := range p.hired[:min(len(p.hired), workers-1)] {
-		w := &p.hired[i]
-		if spare && w.resting() {
-			continue
-		}
-		if w.wake == nil { // short runs need no goroutine but the caller's
-			w.wake = make(chan struct{}, 1)
-			p.start(i+1, w)
+	for k := 1; k < p.sharing; k++ {
+		wake := p.wake[k-1]
+		if wake == nil { // short runs need no goroutine but the caller's
+			// capacity 1: a token that is already there serves as well
+			wake = make(chan struct{}, 1)
+			p.wake[k-1] = wake
+			p.start(k)
 		}
 		select {
-		case w.wake <- struct{}{}:
+		case wake <- struct{}{}:
 		default: // it has yet to see its last token, and will find this Run
 		}
 	}
@@ -355,77 +317,32 @@ func (p *Pool) parts(k int) {
 }
 
 // start starts the goroutine of worker k; the caller is 0.
-func (p *Pool) start(k int, w *worker) {
+func (p *Pool) start(k int) {
 	p.ended.Add(1)
 	go func() {
 		defer p.ended.Done()
-		for w.await() {
-			p.enter(k, w)
+		for await(p.wake[k-1]) {
+			p.enter(k)
 		}
 	}()
 }
 
 // await waits for a token, awake at first. It returns false when the pool is closed.
-func (w *worker) await() bool {
-	since := time.Now()
-	for last := since; last.Sub(since) < stayAwake; {
+func await(wake chan struct{}) bool {
+	for since := time.Now(); time.Since(since) < stayAwake; {
 		select {
-		case _, open := <-w.wake:
-			if w.calm++; w.calm == calmWaits {
-				w.turnedOut = 0
-			}
+		case _, open := <-wake:
 			return open
 		default:
+			runtime.Gosched()
 		}
-		runtime.Gosched()
-		now := time.Now()
-		if w.spent(now, now.Sub(last)) {
-			break
-		}
-		last = now
 	}
-	_, open := <-w.wake
+	_, open := <-wake
 	return open
 }
 
-// spent says that so much time went by until the worker looked again, now, and reports whether it
-// has to rest.
-func (w *worker) spent(now time.Time, d time.Duration) bool {
-	if d <= turnedOut {
-		w.in += d
-		return false
-	}
-	w.out += d
-	w.calm = 0
-	switch {
-	case w.out*(outShare-1) > w.in+calm:
-		w.rest(now, d)
-		return true
-	case w.out+w.in > 10*calm: // what is long past counts less
-		w.out, w.in = w.out/2, w.in/2
-	}
-	return false
-}
-
-// rest lets calls of Spread do without a worker that was out for so long until now.
-func (w *worker) rest(now time.Time, out time.Duration) {
-	w.until.Store(int64(now.Sub(began) + rests<<min(w.turnedOut, mostTurnings)*out))
-	w.turnedOut++
-	w.out, w.in = 0, 0
-}
-
-// resting reports whether calls of Spread do without the worker.
-func (w *worker) resting() bool {
-	until := w.until.Load()
-	return until != 0 && (time.Since(began) < time.Duration(until) ||
-		!w.until.CompareAndSwap(until, 0)) // it may have been turned out again
-}
-
-// began is what workers' times count from.
-var began = time.Now()
-
 // enter is worker k's share of a Run, if the gate is still open.
-func (p *Pool) enter(k int, w *worker) {
+func (p *Pool) enter(k int) {
 	for {
 		v := p.gate.Load()
 		if v < 0 {
@@ -435,15 +352,14 @@ func (p *Pool) enter(k int, w *worker) {
 			break
 		}
 	}
-	normal, since := false, time.Now()
+	normal := false
 	defer func() {
-		w.in += time.Since(since)
 		if !normal {
 			p.over.Store(true)
 			v := recover()
 			if v == nil { // Goexit: this goroutine ends, another takes its place
 				v = ErrGoexit
-				p.start(k, w)
+				p.start(k)
 			}
 			p.failed.CompareAndSwap(nil, newPanicError(v))
 		}

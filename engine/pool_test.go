@@ -156,20 +156,18 @@ func TestWorth(t *testing.T) {
 		!four.Worth(2*minShareNS) {
 		t.Error("the threshold is not minShareNS for two workers, however many there are")
 	}
+	if two.Insist(); !two.Worth(0) {
+		t.Error("a pool that insists finds work too little")
+	}
 }
 
-// TestSpread: every part runs once however much work it is said to be and whoever is spared, and
-// work for one is done on the caller.
+// TestSpread: every part runs once however much work it is said to be, and work
+// for one is done on the caller.
 func TestSpread(t *testing.T) {
 	eachPool(t, func(t *testing.T, p *Pool) {
 		ctx, cancel := context.WithCancel(context.Background())
 		for _, totalNS := range []int{0, 2*minShareNS - 1, 2 * minShareNS, 1e9} {
 			for n := range 20 {
-				if p != nil {
-					for i := range p.hired {
-						p.hired[i].until.Store(int64(n%3) * int64(time.Hour))
-					}
-				}
 				c := &count{make([]int32, n)}
 				for range 5 {
 					if err := p.Spread(ctx, totalNS, n, c); err != nil {
@@ -196,40 +194,6 @@ func TestSpread(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestRest: a worker rests where it is out for more than a share of its time, a number of times as
-// long as it was out, longer each time that happens, up to a bound, and no longer than that.
-func TestRest(t *testing.T) {
-	var w worker
-	if w.resting() {
-		t.Error("a worker rests that never was out")
-	}
-	now := time.Now()
-	for range 1000 { // 1 % of the time
-		if w.spent(now, turnedOut) || w.spent(now, turnedOut/10) {
-			t.Fatal("a worker rests that was not out")
-		}
-		w.in += 200 * turnedOut
-		if w.spent(now, 2*turnedOut) {
-			t.Fatal("a worker rests that was out for 1 % of its time")
-		}
-	}
-	for _, times := range []time.Duration{4, 8, 16, 32, 64, 128, 128} {
-		if !w.spent(now, time.Second) {
-			t.Fatal("a worker that was out doesn't rest")
-		}
-		if got := time.Duration(w.until.Load()) - now.Sub(began); got != times*time.Second {
-			t.Errorf("calls do without it for %v, want %d s", got, times)
-		}
-	}
-	if !w.resting() {
-		t.Error("a worker that was out doesn't rest")
-	}
-	w.turnedOut = 0
-	if w.rest(time.Now().Add(-time.Hour), time.Second); w.resting() || w.until.Load() != 0 {
-		t.Error("a worker rests for longer than it should")
-	}
 }
 
 func TestRunAfterClose(t *testing.T) {

@@ -92,7 +92,6 @@ type OBPM[T learner.Float] struct {
 	presented uint64          // examples, the number of the next one's draws
 	weights   bool            // the base takes weights
 	updates   uint64          // of members
-	rounds    []learner.Round // of the run that Learn is at
 	trace     *learner.Trace  // of what the members do; nil: none is kept
 	joining   *joining        // of parts that have learned; nil: the members learn
 }
@@ -384,7 +383,7 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	o.Path, o.Lengths = o.cfg.path, o.Lengths || o.cfg.Cap
 	o.LearnRun.Owner = &o.Ensemble
 	o.SpareRuns.Give(&o.LearnRun)
-	o.UseLanes(engine.NewLanes[T](cfg.Members))
+	o.UseLanes(o.NewLanes())
 	return o, nil
 }
 
@@ -399,23 +398,27 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		return o.learnMeasured(b, rounds)
 	}
 	for lo := 0; lo < b.Len(); lo += o.LearnRun.B.Len() {
-		o.rounds = rounds[lo:]
-		if err := o.run(b, lo); err != nil {
+		if err := o.run(b, lo, rounds[lo:]); err != nil {
 			return err
 		}
-		o.presented += uint64(o.LearnRun.B.Len())
 	}
-	o.rounds = nil
 	o.LearnRun.Release()
 	return nil
 }
 
-// run has the members go through the next examples of b, from lo on.
-func (o *OBPM[T]) run(b *engine.Block[T], lo int) error {
+// run has the members go through the next examples of b, from lo on, and reports their rounds.
+func (o *OBPM[T]) run(b *engine.Block[T], lo int, rounds []learner.Round) (err error) {
 	if o.joining != nil {
-		return o.LearnRun.RunGiven(b, lo, o.aggregate, o.joining.traces, (*rounder[T])(o))
+		err = o.LearnRun.RunGiven(b, lo, o.aggregate, o.joining.traces)
+	} else {
+		err = o.LearnRun.Run(b, lo, o.aggregate, o.presented)
 	}
-	return o.LearnRun.Run(b, lo, o.aggregate, o.presented, (*rounder[T])(o))
+	if err != nil {
+		return err
+	}
+	o.report(rounds[:o.LearnRun.B.Len()])
+	o.presented += uint64(o.LearnRun.B.Len())
+	return nil
 }
 
 // checkMembers is primal.CheckBlock for members that take weights, or don't.
@@ -430,17 +433,15 @@ func checkMembers[T learner.Float](weights bool, b *engine.Block[T], out int) er
 // the members after each one that updates any.
 func (o *OBPM[T]) learnMeasured(b *engine.Block[T], rounds []learner.Round) error {
 	for i := range b.Len() {
-		o.one, o.rounds = b.Slice(i, i+1), rounds[i:]
-		err := o.LearnRun.Run(&o.one, 0, o.aggregate, o.presented, (*rounder[T])(o))
-		if err != nil {
+		o.one = b.Slice(i, i+1)
+		if err := o.run(&o.one, 0, rounds[i:]); err != nil {
 			return err
 		}
-		o.presented++
 		if rounds[i].Updates > 0 {
 			o.sumSq = o.measure()
 		}
 	}
-	o.rounds, o.one = nil, engine.Block[T]{}
+	o.one = engine.Block[T]{}
 	o.LearnRun.Release()
 	return nil
 }
@@ -460,37 +461,33 @@ func (o *OBPM[T]) measure() (sumSq float64) {
 	return sumSq
 }
 
-// rounder reports rounds behind the members.
-type rounder[T learner.Float] OBPM[T]
-
-// Follow is ensemble.Follower.Follow.
-func (r *rounder[T]) Follow(lo, hi int) {
-	o, rounds := (*OBPM[T])(r), r.rounds[lo:hi]
+// report fills in the rounds of the run's examples, and takes their part in S.
+func (o *OBPM[T]) report(rounds []learner.Round) {
 	if o.trace != nil {
-		for e := lo; e < hi; e++ {
+		for e := range rounds {
 			o.LearnRun.AppendTrace(o.trace, e)
 		}
 	}
-	f, a, updates, ok := o.ReplayRun(lo, hi)
+	f, a, updates, ok := o.ReplayRun()
 	switch {
 	case ok && !o.cfg.Cap: // roundOf for all
 		n, total := float64(o.cfg.Members), uint64(0)
 		f, updates = f[:len(rounds)], updates[:len(rounds)]
-		for k := range rounds {
-			rounds[k] = learner.Round{Score: f[k] / n, Updates: updates[k]}
-			total += uint64(updates[k])
+		for e := range rounds {
+			rounds[e] = learner.Round{Score: f[e] / n, Updates: updates[e]}
+			total += uint64(updates[e])
 		}
 		o.updates += total
-		return
 	case ok:
-		for k := range rounds {
-			rounds[k] = o.roundOf(lo+k, f[k], a[k], int(updates[k]))
+		for e := range rounds {
+			rounds[e] = o.roundOf(e, f[e], a[e], int(updates[e]))
 		}
-		return
+	default:
+		for e := range rounds {
+			rounds[e] = o.round(e)
+		}
 	}
-	for k := range rounds {
-		rounds[k] = o.round(lo + k)
-	}
+	o.AddToSum()
 }
 
 // round returns what example e of the run did, and takes its part in S.

@@ -494,7 +494,7 @@ func (l *KernelOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 		for p := range l.lanes.Tiles {
 			tile, w := &l.lanes.Tiles[p], &l.work[p]
 			s, mask := w.S[:tile.Width], w.Mask[:vecmath.MaskWords(tile.Lanes)]
-			vecmath.LanesScore(s, tile.W, l.rows[:len(l.Row)], l.Row)
+			vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, l.rows[:len(l.Row)], l.Row)
 			vecmath.LanesLE(mask, s, y, 0)
 			n := tile.Lanes - tile.Width // the padding's zeros count too
 			for _, m := range mask {

@@ -64,7 +64,7 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 	}
 	o.Rule.Fields(c, members)
 	c.Then(func() {
-		lanes := engine.NewLanes[T](n) // whatever the members were in: they are moved when needed
+		lanes := o.NewLanes() // whatever the members were in: they are moved when needed
 		lanes.Reserve(len(features))
 		o.Clear(lanes)
 		o.GrowTo(int(last) + 1)

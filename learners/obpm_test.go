@@ -532,7 +532,7 @@ func TestOBPMPool(t *testing.T) {
 				four.State()) {
 				t.Errorf("%s/%s: four threads differ from one", form, name)
 			}
-			if err := four.LearnRun.Run(b, 0, four.aggregate, ensemble.NoDraws, nil); err != nil {
+			if err := four.LearnRun.Run(b, 0, four.aggregate, ensemble.NoDraws); err != nil {
 				t.Fatal(err)
 			}
 			if c.Tau >= 0.3 && (!pool.Worth(four.LearnRun.Cost()) || four.LearnRun.Parts < 2) {
@@ -919,7 +919,7 @@ func TestOBPMAllocs(t *testing.T) {
 				}
 				since := time.Now()
 				for n := 0; n < 20 || time.Since(since) < 10*time.Millisecond; n++ {
-					learn() // with one thread and with two, as engine.Gain tries both
+					learn()
 				}
 				if n := testing.AllocsPerRun(2, learn); n != 0 {
 					t.Errorf("%s/%s/%s: %v allocations", form, name, path, n)

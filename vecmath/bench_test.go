@@ -257,7 +257,7 @@ func benchLanesScore[T Float](b *testing.B) {
 		w, dst := benchVector[T](benchRows*width), aligned[T](width)
 		benchImpls[T](b, fmt.Sprintf("%dx%d", benchNonzeros, width), func(b *testing.B) {
 			for b.Loop() {
-				LanesScore(dst, w, rows, val)
+				LanesScoreUnchecked(checked, dst, w, rows, val)
 			}
 		})
 	}
@@ -284,7 +284,7 @@ func benchLanesUpdate[T Float](b *testing.B) {
 		}
 		benchImpls[T](b, fmt.Sprintf("%dx%d", benchNonzeros, units), func(b *testing.B) {
 			for b.Loop() {
-				LanesUpdate(w, rows, val, coef, mask)
+				LanesUpdateUnchecked(checked, w, rows, val, coef, mask)
 			}
 		})
 	}
@@ -318,9 +318,9 @@ func benchActive[T Float](b *testing.B, score bool) {
 		benchImpls[T](b, fmt.Sprintf("%dx%d", benchNonzeros, nl), func(b *testing.B) {
 			for b.Loop() {
 				if score {
-					ActiveScore(other, w, benchLanes, rows, val, lanes)
+					ActiveScoreUnchecked(checked, other, w, benchLanes, rows, val, lanes)
 				} else {
-					ActiveUpdate(w, benchLanes, rows, val, lanes, other)
+					ActiveUpdateUnchecked(checked, w, benchLanes, rows, val, lanes, other)
 				}
 			}
 		})

@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-
-	"github.com/halfspace-ml/halfspace/internal/trusted"
 )
 
 // The other tests compare implementations with the reference; these check the reference against the
@@ -181,19 +179,19 @@ func testLanesAgree[T Float](t *testing.T) {
 			}
 			before := slices.Clone(o.y)
 			scores, mask := make([]T, width), slices.Clone(o.mask)
-			LanesScore(scores, o.y, o.idx, o.x)
+			LanesScoreUnchecked(checked, scores, o.y, o.idx, o.x)
 			for _, r := range o.idx { // in place
 				w := slices.Clone(o.y)
 				row := w[int(r)*width:][:width]
-				LanesScore(row, w, o.idx, o.x)
+				LanesScoreUnchecked(checked, row, w, o.idx, o.x)
 				if d := diffFloats(row, scores); d != "" {
 					t.Fatalf("width %d: LanesScore into row %d%s", width, r, d)
 				}
 			}
 			y, bound := T(-1), T(0.25)
 			fused, fusedMask := make([]T, width), slices.Clone(o.mask)
-			LanesScoreLE(fused, o.y, o.idx, o.x, fusedMask, y, bound)
-			LanesUpdate(o.y, o.idx, o.x, o.z, mask)
+			LanesScoreLEUnchecked(checked, fused, o.y, o.idx, o.x, fusedMask, y, bound)
+			LanesUpdateUnchecked(checked, o.y, o.idx, o.x, o.z, mask)
 			for l := range width {
 				lane := []int32{int32(l)}
 				var want T
@@ -201,13 +199,13 @@ func testLanesAgree[T Float](t *testing.T) {
 					want = fma(o.x[k], before[int(r)*width+l], want)
 				}
 				got := make([]T, 1)
-				ActiveScore(got, before, width, o.idx, o.x, lane)
+				ActiveScoreUnchecked(checked, got, before, width, o.idx, o.x, lane)
 				if !sameBits(scores[l], want) || !sameBits(got[0], want) {
 					t.Fatalf("size %d, lane %d: lanes %v, active %v, want %v", n, l, scores[l],
 						got[0], want)
 				}
 				if mask[l/64]>>(l%64)&1 == 1 {
-					ActiveUpdate(before, width, o.idx, o.x, lane, o.z[l:l+1])
+					ActiveUpdateUnchecked(checked, before, width, o.idx, o.x, lane, o.z[l:l+1])
 				}
 			}
 			if d := diffFloats(o.y, before); d != "" {
@@ -282,8 +280,8 @@ func TestMixedWidens(t *testing.T) {
 				t.Fatalf("SparseAxpyMixed, n = %d: w%s", n, d)
 			}
 			one, two = slices.Clone(sparse.d), slices.Clone(sparse.d)
-			f, g64 = SparseDotAxpyMixed(one, 1.7, sparse.idx, sparse.x), SparseDotAxpyMixed(two,
-				1.7, sparse.idx, wide(sparse.x))
+			f = SparseDotAxpyMixedUnchecked(checked, one, 1.7, sparse.idx, sparse.x)
+			g64 = SparseDotAxpyMixedUnchecked(checked, two, 1.7, sparse.idx, wide(sparse.x))
 			if want := SparseDotMixed(sparse.idx, sparse.x, sparse.d); !sameBits(f, want) ||
 				!sameBits(g64, want) {
 				t.Fatalf("SparseDotAxpyMixed, n = %d: %v, of float64 %v, want %v", n, f, g64, want)
@@ -300,16 +298,17 @@ func TestPanics(t *testing.T) {
 	f, i := make([]float32, 32), func(v ...int32) []int32 { return v }
 	mask, n1 := make([]uint64, 1), make([]int32, 1)
 	run := func(w []float32, width int, ptr []int, rows []int32, val []float32, seen []uint64) {
-		LanesRun(n1, w, width, ptr, rows, val, f, seen, 1, 0, 1)
+		LanesRunUnchecked(checked, n1, w, width, ptr, rows, val, f, seen, 1, 0, 1)
 	}
 	d := make([]float64, 1)
 	run16 := func(width int, ptr []int, rows []int32, limit, peak int) {
 		w := make([]int16, 64)
-		LanesRunInt16(n1, n1, w, width, width, ptr, rows, f, mask, 1, 0, limit, peak)
+		LanesRunInt16Unchecked(checked, n1, n1, w, width, width, ptr, rows, f, mask, 1, 0, limit,
+			peak)
 	}
 	run8 := func(width int, ptr []int, rows []int32, limit, peak int) {
 		w := make([]int8, 64)
-		LanesRunInt8(n1, n1, w, width, width, ptr, rows, f, mask, 1, 0, limit, peak)
+		LanesRunInt8Unchecked(checked, n1, n1, w, width, ptr, rows, f, mask, 1, 0, limit, peak)
 	}
 	for _, c := range []struct {
 		want string
@@ -333,17 +332,23 @@ func TestPanics(t *testing.T) {
 		{panicStride, func() { RowsDotMixed(make([]float64, 2), f, 17, make([]float64, 16)) }},
 		{panicShort, func() { SparseDot(i(1, 2), f[:1], f) }},
 		{panicShort, func() { SparseAxpy(f, 1, i(1, 2), f[:1]) }},
-		{panicShort, func() { SparseDotAxpyMixed(make([]float64, 32), 1, i(1, 2), f[:1]) }},
-		{panicWidth, func() { LanesScore(f[:8], f, i(0), f) }},
-		{panicShort, func() { LanesScore(f[:16], f, i(0, 1), f[:1]) }},
-		{panicWidth, func() { LanesUpdate(f, i(0), f, f[:15], mask) }},
-		{panicShort, func() { LanesUpdate(f, i(0), f, f[:16], nil) }},
-		{panicMask, func() { LanesUpdate(f, i(0), f, f[:16], []uint64{1 << 16}) }},
+		{panicShort, func() {
+			SparseDotAxpyMixedUnchecked(checked, make([]float64, 32), 1, i(1, 2), f[:1])
+		}},
+		{panicWidth, func() { LanesScoreUnchecked(checked, f[:8], f, i(0), f) }},
+		{panicShort, func() { LanesScoreUnchecked(checked, f[:16], f, i(0, 1), f[:1]) }},
+		{panicWidth, func() { LanesUpdateUnchecked(checked, f, i(0), f, f[:15], mask) }},
+		{panicShort, func() { LanesUpdateUnchecked(checked, f, i(0), f, f[:16], nil) }},
+		{panicMask, func() {
+			LanesUpdateUnchecked(checked, f, i(0), f, f[:16], []uint64{1 << 16})
+		}},
 		{panicWidth, func() { LanesLE(mask, f[:17], 1, 0) }},
 		{panicShort, func() { LanesLE(nil, f[:16], 1, 0) }},
-		{panicWidth, func() { LanesScoreLE(f[:8], f, i(0), f, mask, 1, 0) }},
-		{panicShort, func() { LanesScoreLE(f[:16], f, i(0, 1), f[:1], mask, 1, 0) }},
-		{panicShort, func() { LanesScoreLE(f[:16], f, i(0), f, nil, 1, 0) }},
+		{panicWidth, func() { LanesScoreLEUnchecked(checked, f[:8], f, i(0), f, mask, 1, 0) }},
+		{panicShort, func() {
+			LanesScoreLEUnchecked(checked, f[:16], f, i(0, 1), f[:1], mask, 1, 0)
+		}},
+		{panicShort, func() { LanesScoreLEUnchecked(checked, f[:16], f, i(0), f, nil, 1, 0) }},
 		{panicWidth, func() { run(f, 8, []int{0, 1}, i(0), f, mask) }},
 		{panicWidth, func() { run(make([]float32, 144), 144, []int{0, 1}, i(0), f, mask) }},
 		{panicWidth, func() { run(f, -16, []int{0, 1}, i(0), f, mask) }},
@@ -352,23 +357,23 @@ func TestPanics(t *testing.T) {
 		{panicShort, func() { run(f, 16, []int{0, 3}, i(0, 1), f, mask) }},
 		{panicShort, func() { run(f, 16, []int{0, 2}, i(0, 1), f[:1], mask) }},
 		{panicShort, func() { run(f, 16, []int{0, 1}, i(0), f, nil) }},
-		{panicMask, func() { run(f, 16, []int{0, 1}, i(0), f, []uint64{1 << 16}) }},
-		{panicShort, func() { LanesRun(n1, f, 16, []int{0, 1}, i(0), f, nil, mask, 1, 0, 1) }},
-		{panicShort, func() { LanesRun(n1, f, 16, []int{0, 1}, i(0), f, f, mask, -1, 0, 1) }},
-		{panicShort, func() { SparseDotAxpyRun(d, d, nil, []int{0, 1}, i(0), d) }},
-		{panicShort, func() { SparseDotAxpyRun(d, d, d, []int{0}, i(0), d) }},
-		{panicShort, func() { SparseDotAxpyRun(d, d, d, []int{1, 0}, i(0), d) }},
-		{panicShort, func() { SparseDotAxpyRun(d, d, d, []int{0, 2}, i(0), d) }},
-		{panicShort, func() { SparseDotAxpyRun(d, d, d, []int{0, 1}, i(0), d[:0]) }},
-		{panicShort, func() { SparseOnesAddRun(d, d, []int{0}, i(0)) }},
-		{panicShort, func() { SparseOnesAddRun(d, d, []int{1, 0}, i(0)) }},
-		{panicShort, func() { SparseOnesAddRun(d, d, []int{0, 2}, i(0)) }},
-		{panicWidth, func() {
-			LanesRunInt16(n1, n1, make([]int16, 32), 32, 33, []int{0, 0}, nil, f, mask, 1, 0, 1, 0)
+		{panicShort, func() {
+			LanesRunUnchecked(checked, n1, f, 16, []int{0, 1}, i(0), f, nil, mask, 1, 0, 1)
 		}},
-		{panicMask, func() {
-			LanesRunInt16(n1, n1, make([]int16, 32), 32, 5, []int{0, 0}, nil, f, []uint64{1 << 5},
-				1, 0, 1, 0)
+		{panicShort, func() {
+			LanesRunUnchecked(checked, n1, f, 16, []int{0, 1}, i(0), f, f, mask, -1, 0, 1)
+		}},
+		{panicShort, func() {
+			SparseDotAxpyRunUnchecked(checked, d, d, nil, []int{0, 1}, i(0), d)
+		}},
+		{panicShort, func() { SparseDotAxpyRunUnchecked(checked, d, d, d, []int{0}, i(0), d) }},
+		{panicShort, func() { SparseDotAxpyRunUnchecked(checked, d, d, d, []int{1, 0}, i(0), d) }},
+		{panicShort, func() { SparseDotAxpyRunUnchecked(checked, d, d, d, []int{0, 2}, i(0), d) }},
+		{panicShort, func() { SparseOnesAddRunUnchecked(checked, d, d, []int{0}, i(0)) }},
+		{panicShort, func() { SparseOnesAddRunUnchecked(checked, d, d, []int{1, 0}, i(0)) }},
+		{panicWidth, func() {
+			LanesRunInt16Unchecked(checked, n1, n1, make([]int16, 32), 32, 33, []int{0, 0}, nil, f,
+				mask, 1, 0, 1, 0)
 		}},
 		{panicWidth, func() { run16(16, []int{0, 1}, i(0), 1, 0) }},
 		{panicWidth, func() { run16(160, []int{0, 1}, i(0), 1, 0) }},
@@ -376,46 +381,44 @@ func TestPanics(t *testing.T) {
 		{panicShort, func() { run16(32, []int{1, 0}, i(0), 1, 0) }},
 		{panicShort, func() { run16(32, []int{0, 3}, i(0, 1), 1, 0) }},
 		{panicShort, func() {
-			LanesRunInt16(n1, nil, nil, 32, 32, []int{0, 0}, nil, f, mask, 1, 0, 1, 0)
+			LanesRunInt16Unchecked(checked, n1, nil, nil, 32, 32, []int{0, 0}, nil, f, mask, 1, 0,
+				1, 0)
 		}},
 		{panicLimit, func() { run16(32, []int{0, 1}, i(0), 1, 2) }},
 		{panicLimit, func() { run16(32, []int{0, 1}, i(0), 1, -1) }},
 		{panicLimit, func() { run16(32, []int{0, 1}, i(0), math.MaxInt16, 0) }},
-		{panicLimit, func() { run16(32, []int{0, 2}, i(0, 1), math.MaxInt16/2, 0) }},
 		{panicWidth, func() { run8(32, []int{0, 1}, i(0), 1, 0) }},
 		{panicWidth, func() { run8(192, []int{0, 1}, i(0), 1, 0) }},
 		{panicShort, func() { run8(64, []int{0, 3}, i(0, 1), 1, 0) }},
 		{panicLimit, func() { run8(64, []int{0, 1}, i(0), 1, 2) }},
 		{panicLimit, func() { run8(64, []int{0, 1}, i(0), Int8Limit+1, 0) }},
-		{panicLimit, func() { run8(64, []int{0, 128}, make([]int32, 128), Int8Limit, 0) }},
 		{panicWidth, func() { AddRowSumsInt8(d, make([]int8, 32), 32) }},
 		{panicShort, func() { AddRowSumsInt8(d[:1], make([]int8, 32), 64) }},
-		{panicWidth, func() { ActiveScore(f[:1], f, -1, i(0), f, nil) }},
-		{panicLane, func() { ActiveScore(f[:1], f, -1, nil, f, i(0)) }},
-		{panicIndex, func() { SparseDotUnchecked(trusted.Indices{}, i(1, 32), f, f) }},
-		{panicIndex, func() { SparseDotUnchecked(trusted.Indices{}, i(-1, 3), f, f) }},
-		{panicRow, func() { LanesScoreUnchecked(trusted.Indices{}, f[:16], f, i(2, 0), f) }},
-		{panicRow, func() { LanesUpdateUnchecked(trusted.Indices{}, f, i(-1), f, f[:16], mask) }},
+		{panicLane, func() { ActiveScoreUnchecked(checked, f[:1], f, -1, i(0), f, nil) }},
+		{panicLane, func() { ActiveScoreUnchecked(checked, f[:1], f, -1, nil, f, i(0)) }},
+		{panicIndex, func() { SparseDotUnchecked(checked, i(1, 32), f, f) }},
+		{panicIndex, func() { SparseDotUnchecked(checked, i(-1, 3), f, f) }},
+		{panicRow, func() { LanesScoreUnchecked(checked, f[:16], f, i(2, 0), f) }},
+		{panicRow, func() { LanesUpdateUnchecked(checked, f, i(-1), f, f[:16], mask) }},
 		{panicLane, func() {
-			ActiveScoreUnchecked(trusted.Indices{}, f[:1], f, 10, i(0), f,
-				i(10))
+			ActiveScoreUnchecked(checked, f[:1], f, 10, i(0), f, i(10))
 		}},
 		{panicShort, func() {
-			LanesRunUnchecked(trusted.Indices{}, n1, f, 16, []int{0, 40}, i(0), f, f, mask, 1, 0, 1)
+			LanesRunUnchecked(checked, n1, f, 16, []int{0, 40}, i(0), f, f, mask, 1, 0, 1)
 		}},
 		{panicShort, func() {
-			LanesRunInt16Unchecked(trusted.Indices{}, n1, n1, make([]int16, 32), 32, 32,
+			LanesRunInt16Unchecked(checked, n1, n1, make([]int16, 32), 32, 32,
 				[]int{0, 2}, i(0), f, mask, 1, 0, 1, 0)
 		}},
 		{panicShort, func() {
-			SparseDotAxpyRunUnchecked(trusted.Indices{}, d, d, d, []int{0, 1}, i(0), d[:0])
+			SparseDotAxpyRunUnchecked(checked, d, d, d, []int{0, 1}, i(0), d[:0])
 		}},
 		{panicShort, func() {
-			SparseOnesAddRunUnchecked(trusted.Indices{}, d, d, []int{0, 2}, i(0))
+			SparseOnesAddRunUnchecked(checked, d, d, []int{0, 2}, i(0))
 		}},
-		{panicLane, func() { ActiveUpdateUnchecked(trusted.Indices{}, f, 10, i(0), f, i(-1), f) }},
-		{panicShort, func() { ActiveScore(f[:1], f, 10, i(0), f, i(1, 2)) }},
-		{panicShort, func() { ActiveUpdate(f, 10, i(0), f, i(1, 2), f[:1]) }},
+		{panicLane, func() { ActiveUpdateUnchecked(checked, f, 10, i(0), f, i(-1), f) }},
+		{panicShort, func() { ActiveScoreUnchecked(checked, f[:1], f, 10, i(0), f, i(1, 2)) }},
+		{panicShort, func() { ActiveUpdateUnchecked(checked, f, 10, i(0), f, i(1, 2), f[:1]) }},
 	} {
 		forEachImpl(t, func(t *testing.T, im Impl) {
 			defer func() {
@@ -440,10 +443,7 @@ type withIndices struct {
 
 func indexKernels() []withIndices {
 	idx := func(o *operands[float32]) []int32 { return o.idx }
-	lanes := func(o *operands[float32]) []int32 { return o.lanes }
 	dense := func(o *operands[float32]) int { return len(o.y) }
-	rows := func(o *operands[float32]) int { return len(o.y) / o.n }
-	width := func(o *operands[float32]) int { return o.n }
 	return []withIndices{
 		{"SparseDot", makeSparse[float32], idx, dense,
 			func(o *operands[float32]) { SparseDot(o.idx, o.x, o.y) }},
@@ -453,37 +453,6 @@ func indexKernels() []withIndices {
 			func(o *operands[float32]) { SparseDotMixed(o.idx, o.x, o.d) }},
 		{"SparseAxpyMixed", makeSparse[float32], idx, dense,
 			func(o *operands[float32]) { SparseAxpyMixed(o.d, o.da, o.idx, o.x) }},
-		{"SparseDotAxpyMixed", makeSparse[float32], idx, dense,
-			func(o *operands[float32]) { SparseDotAxpyMixed(o.d, o.da, o.idx, o.x) }},
-		{"LanesScore", makeLanes[float32], idx, rows,
-			func(o *operands[float32]) { LanesScore(o.z, o.y, o.idx, o.x) }},
-		{"LanesUpdate", makeLanes[float32], idx, rows,
-			func(o *operands[float32]) { LanesUpdate(o.y, o.idx, o.x, o.z, o.mask) }},
-		{"LanesScoreLE", makeLanes[float32], idx, rows,
-			func(o *operands[float32]) { LanesScoreLE(o.z, o.y, o.idx, o.x, o.mask, o.a, o.t) }},
-		{"LanesRun", makeRun[float32], idx, rows, func(o *operands[float32]) {
-			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride, o.t, o.a)
-		}},
-		{"LanesRunInt16", makeRunInt16[float32], idx, func(o *operands[float32]) int {
-			return len(o.int16s) / o.n
-		}, func(o *operands[float32]) {
-			LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.used, o.ptr, o.idx, o.z, o.mask,
-				o.stride, 0, o.limit, o.peak)
-		}},
-		{"LanesRunInt8", makeRunInt8[float32], idx, func(o *operands[float32]) int {
-			return len(o.int8s) / o.n
-		}, func(o *operands[float32]) {
-			LanesRunInt8(o.lanes, o.int32s, o.int8s, o.n, o.used, o.ptr, o.idx, o.z, o.mask,
-				o.stride, 0, o.limit, o.peak)
-		}},
-		{"ActiveScore rows", makeActive[float32], idx, rows,
-			func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
-		{"ActiveScore lanes", makeActive[float32], lanes, width,
-			func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
-		{"ActiveUpdate rows", makeActive[float32], idx, rows,
-			func(o *operands[float32]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
-		{"ActiveUpdate lanes", makeActive[float32], lanes, width,
-			func(o *operands[float32]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
 	}
 }
 
@@ -524,16 +493,6 @@ func TestOutside(t *testing.T) {
 			}
 		}
 	})
-	// A product of row and width that is beyond 64 bits is beyond the weights, too.
-	f := make([]float32, 32)
-	if math.MaxInt > math.MaxInt32 {
-		if panicOf(func() {
-			ActiveScore(f[:1], f, math.MaxInt/4+1, []int32{3}, f,
-				[]int32{0})
-		}) == nil {
-			t.Error("a row that begins at 2^64 was taken")
-		}
-	}
 }
 
 func panicOf(f func()) (p any) {

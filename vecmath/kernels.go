@@ -155,25 +155,6 @@ func SparseAxpy[T Float](w []T, a T, idx []int32, val []T) {
 	SparseAxpyUnchecked(trusted.Indices{}, w, a, idx, val)
 }
 
-// LanesScore scores width = len(dst) member lanes over a sparse example: dst[l] = sum of
-// val[k]*w[rows[k]*width+l].
-//
-// The width is a multiple of [LaneUnit]. w holds whole rows of width lanes; it is fastest when
-// 64-byte aligned. rows need not ascend. dst may be one of the rows.
-func LanesScore[T Float](dst, w []T, rows []int32, val []T) {
-	checkRows(rows, len(dst), len(w))
-	LanesScoreUnchecked(trusted.Indices{}, dst, w, rows, val)
-}
-
-// LanesUpdate adds coef[l]*val[k] to w[rows[k]*width+l] for the lanes l in mask (bit l%64 of word
-// l/64), width = len(coef). Other lanes keep their bits, but may be written with them: lanes of one
-// row unit have one owner. For rows and w see [LanesScore]. mask has at least [MaskWords] words and
-// no bits beyond the width.
-func LanesUpdate[T Float](w []T, rows []int32, val, coef []T, mask []uint64) {
-	checkRows(rows, len(coef), len(w))
-	LanesUpdateUnchecked(trusted.Indices{}, w, rows, val, coef, mask)
-}
-
 // LanesLE sets bit l of mask where y*s[l] <= t (never for NaN) and clears all others, up to the end
 // of mask, which has at least [MaskWords] words. len(s) is a multiple of [LaneUnit].
 func LanesLE[T Float](mask []uint64, s []T, y, t T) {
@@ -192,30 +173,6 @@ func LanesLE[T Float](mask []uint64, s []T, y, t T) {
 		raceWrite(mask)
 	}
 	lanesLE(data(mask), data(s), len(s), y, t)
-}
-
-// LanesScoreLE is [LanesScore] followed by [LanesLE] of the scores, in one call: mask, of at least
-// [MaskWords] words, has a bit set where y*dst[l] <= t.
-func LanesScoreLE[T Float](dst, w []T, rows []int32, val []T, mask []uint64, y, t T) {
-	checkRows(rows, len(dst), len(w))
-	LanesScoreLEUnchecked(trusted.Indices{}, dst, w, rows, val, mask, y, t)
-}
-
-// ActiveScore scores the listed lanes only: dst[j] is what [LanesScore] gives for lane lanes[j], to
-// the bit. Any width will do. The caller promises that lanes ascend without repeats. For rows see
-// LanesScore.
-func ActiveScore[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
-	checkIndices(lanes, width)
-	checkRows(rows, width, len(w))
-	ActiveScoreUnchecked(trusted.Indices{}, dst, w, width, rows, val, lanes)
-}
-
-// ActiveUpdate adds coef[j]*val[k] to w[rows[k]*width+lanes[j]]: what [LanesUpdate] does, for the
-// listed lanes only. coef goes with lanes. The promise is that of [ActiveScore].
-func ActiveUpdate[T Float](w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
-	checkIndices(lanes, width)
-	checkRows(rows, width, len(w))
-	ActiveUpdateUnchecked(trusted.Indices{}, w, width, rows, val, lanes, coef)
 }
 
 // DotMixed is [Dot] of a float64 vector and an example of either precision, over len(x) elements.
@@ -297,14 +254,6 @@ func SparseAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) {
 	SparseAxpyMixedUnchecked(trusted.Indices{}, w, a, idx, val)
 }
 
-// SparseDotAxpyMixed is [SparseDotMixed] followed by [SparseAxpyMixed] of a and the same example,
-// in one pass: it returns the dot before the update. An index that repeats makes the result depend
-// on the implementation.
-func SparseDotAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) float64 {
-	checkIndices(idx, len(w))
-	return SparseDotAxpyMixedUnchecked(trusted.Indices{}, w, a, idx, val)
-}
-
 // DrawBits makes 64 random draws of each x[i], which starts a sequence of random words: word d is
 // hi ^ lo of the 128-bit product z * (z^fin), z = x[i] + d*step. x[i] becomes the sum modulo 2 of
 // first and, for each d where turn (its highest bit is d = 0) has a 1, the bits that are set in all
@@ -346,26 +295,6 @@ func checkIndices(idx []int32, n int) {
 	if len(idx) > 0 && uint64(maxIndex(data(idx), len(idx))) >= min(uint64(n), firstNegative) {
 		outside(idx, n)
 	}
-}
-
-// checkRows panics unless all of rows are whole rows, of width elements, of w's nw elements.
-func checkRows(rows []int32, width, nw int) {
-	if len(rows) == 0 {
-		return
-	}
-	last := uint64(maxIndex(data(rows), len(rows)))
-	if hi, end := bits.Mul64(last+1, uint64(width)); last >= firstNegative || hi != 0 ||
-		end > uint64(nw) {
-		rowsOutside(rows, width, nw)
-	}
-}
-
-// rowsOutside panics as a slice of w's rows does, on the first of rows that is not in it.
-func rowsOutside(rows []int32, width, nw int) {
-	if width <= 0 {
-		panic(panicWidth)
-	}
-	outside(rows, nw/width)
 }
 
 // outside panics as a slice of n elements does, on the first of idx that is not in it.

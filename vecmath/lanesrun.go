@@ -7,35 +7,19 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 )
 
-// MaxRunWidth is the most lanes that [LanesRun] takes: what AVX-512 holds in registers in float64.
+// MaxRunWidth is the most lanes that [LanesRunUnchecked] takes: what AVX-512 holds in registers in
+// float64.
 const MaxRunWidth = 128
 
-// LanesRun lets width member lanes go through a run of sparse examples by a rule of fixed margin
-// and step: example after example, the lanes that see it and whose score s, as of [LanesScore], has
-// y*s <= margin add step*y times the example, as [LanesUpdate] does. counts[e] becomes their number
-// for example e, 0 <= e < len(counts).
+// LanesRunUnchecked lets width member lanes go through a run of sparse examples by a rule of fixed
+// margin and step: example after example, the lanes that see it and whose score s, as of
+// [LanesScoreUnchecked], has y*s <= margin add step*y times the example, as [LanesUpdateUnchecked]
+// does. counts[e] becomes their number for example e, 0 <= e < len(counts).
 //
 // The width is a multiple of [LaneUnit] and 128 at most; w, whole rows of it, belongs to the call.
 // Example e has the label y[e], +1 or -1, and the non-zeros ptr[e]-ptr[0] to ptr[e+1]-ptr[0]-1 of
 // rows and val. Bit l%64 of seen[e*stride+l/64] says that lane l sees it; no bit beyond the width
-// is set in those [MaskWords] words. All but the labels is checked, once for the run.
-func LanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32, val, y []T,
-	seen []uint64, stride int, margin, step T) {
-	n := len(counts)
-	if width < 0 || width%LaneUnit[T]() != 0 || width > MaxRunWidth {
-		panic(panicWidth)
-	}
-	if width == 0 || n == 0 {
-		clear(counts)
-		return
-	}
-	checkRun(n, width, width, len(w), ptr, rows, len(y), seen, stride)
-	LanesRunUnchecked(trusted.Indices{}, counts, w, width, ptr, rows, val, y, seen, stride, margin,
-		step)
-}
-
-// LanesRunUnchecked is [LanesRun] for offsets, rows and masks that the caller has checked: it looks
-// at the offsets' ends only.
+// is set in those [MaskWords] words.
 func LanesRunUnchecked[T Float](_ trusted.Indices, counts []int32, w []T, width int, ptr []int,
 	rows []int32, val, y []T, seen []uint64, stride int, margin, step T) {
 	if checkLanesRun(counts, w, width, ptr, rows, val, y, seen, stride) < 0 {
@@ -95,35 +79,6 @@ func checkEnds(n int, ptr []int, rows []int32) int {
 		panic(panicShort)
 	}
 	return nnz
-}
-
-// checkRun checks the operands of a run of n examples.
-func checkRun(n, width, lanes, nw int, ptr []int, rows []int32, ny int, seen []uint64,
-	stride int) {
-	words := MaskWords(width)
-	checkRunEnds(n, words, ptr, rows, ny, seen, stride)
-	checkExamples(n, width, nw, ptr, rows)
-	for i := lanes / 64; i < words; i++ {
-		beyond := ^uint64(0) << (max(lanes, 64*i) - 64*i)
-		for e := range n {
-			if seen[e*stride+i]&beyond != 0 {
-				panic(panicMask)
-			}
-		}
-	}
-}
-
-// checkExamples checks the rows of n examples.
-func checkExamples(n, width, nw int, ptr []int, rows []int32) {
-	nnz := checkEnds(n, ptr, rows)
-	from := ptr[0]
-	for _, to := range ptr[1 : n+1] {
-		if to < from {
-			panic(panicShort)
-		}
-		from = to
-	}
-	checkRows(rows[:nnz], width, nw)
 }
 
 // lanesRunByExample is lanesRun made of lanesScoreLE and lanesUpdate.

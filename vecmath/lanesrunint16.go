@@ -11,10 +11,15 @@ import (
 // Int16Unit is what the width of lanes in int16 is a multiple of: 64 bytes, as [LaneUnit].
 const Int16Unit = 32
 
-// LanesRunInt16 is [LanesRun] for examples whose values are all 1, a step of 1 and weights that are
-// whole numbers: with those in int16 a vector holds two or four times as many lanes. It gives the
-// counts that LanesRun gives for the same weights in floats, and its weights are those of LanesRun,
-// as long as no sum leaves int16.
+func runInt16Width(width, lanes int) bool {
+	return width >= 0 && width%Int16Unit == 0 && width <= MaxRunWidth && lanes >= 0 &&
+		lanes <= width
+}
+
+// LanesRunInt16Unchecked is [LanesRunUnchecked] for examples whose values are all 1, a step of 1
+// and weights that are whole numbers: with those in int16 a vector holds two or four times as many
+// lanes. It gives the counts that LanesRun gives for the same weights in floats, and its weights
+// are those of LanesRun, as long as no sum leaves int16.
 //
 // So no weight may be beyond peak in magnitude, nor peak beyond limit, and no example may have more
 // than 32767/(limit+1) non-zeros. After the first example that takes a weight beyond the limit the
@@ -26,41 +31,7 @@ const Int16Unit = 32
 //
 // The width is a multiple of [Int16Unit] and [MaxRunWidth] at most, of which the first lanes are in
 // use: the weights of the others are 0, and no bit of seen is set for them. ptr, rows, y, seen and
-// stride are as for LanesRun. All but the labels and the weights is checked, once for the run.
-func LanesRunInt16[T Float](counts, sums []int32, w []int16, width, lanes int, ptr []int,
-	rows []int32, y []T, seen []uint64, stride int, margin int16,
-	limit, peak int) (done, newPeak int) {
-	n := len(counts)
-	if !runInt16Width(width, lanes) {
-		panic(panicWidth)
-	}
-	if len(sums) < n {
-		panic(panicShort)
-	}
-	if lanes == 0 || n == 0 {
-		clear(counts)
-		clear(sums[:n])
-		return n, peak
-	}
-	checkRun(n, width, lanes, len(w), ptr, rows, len(y), seen, stride)
-	longest, from := 0, ptr[0]
-	for _, to := range ptr[1 : n+1] {
-		longest, from = max(longest, to-from), to
-	}
-	if limit >= math.MaxInt16 || limit >= 0 && longest > math.MaxInt16/(limit+1) {
-		panic(panicLimit)
-	}
-	return LanesRunInt16Unchecked(trusted.Indices{}, counts, sums, w, width, lanes, ptr, rows, y,
-		seen, stride, margin, limit, peak)
-}
-
-func runInt16Width(width, lanes int) bool {
-	return width >= 0 && width%Int16Unit == 0 && width <= MaxRunWidth && lanes >= 0 &&
-		lanes <= width
-}
-
-// LanesRunInt16Unchecked is [LanesRunInt16] for offsets, rows, masks and a limit that the caller
-// has checked: it looks at the offsets' ends only.
+// stride are as for LanesRun.
 func LanesRunInt16Unchecked[T Float](_ trusted.Indices, counts, sums []int32, w []int16,
 	width, lanes int, ptr []int, rows []int32, y []T, seen []uint64, stride int, margin int16,
 	limit, peak int) (done, newPeak int) {

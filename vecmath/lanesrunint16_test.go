@@ -32,10 +32,11 @@ func testInt16AsFloats[T Float](t *testing.T) {
 				ones[k] = 1
 			}
 			margin, counts := int16(o.words[0]), slices.Clone(o.lanes)
-			done, peak := LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.used, o.ptr, o.idx, o.z,
-				o.mask, o.stride, margin, o.limit, o.peak)
+			done, peak := LanesRunInt16Unchecked(checked, o.lanes, o.int32s, o.int16s, o.n, o.used,
+				o.ptr, o.idx, o.z, o.mask, o.stride, margin, o.limit, o.peak)
 			checkSums(t, o, slices.Clone(w), done)
-			LanesRun(counts[:done], w, o.n, o.ptr, o.idx, ones, o.z, o.mask, o.stride, T(margin), 1)
+			LanesRunUnchecked(checked, counts[:done], w, o.n, o.ptr, o.idx, ones, o.z, o.mask,
+				o.stride, T(margin), 1)
 			if !slices.Equal(o.lanes, counts) {
 				t.Fatalf("size %d: counts %d, of floats %d", n, o.lanes, counts)
 			}
@@ -77,10 +78,10 @@ func TestInt8AsInt16(t *testing.T) {
 				}
 				counts, sums := slices.Clone(o.lanes), slices.Clone(o.int32s)
 				margin := int16(o.words[0])
-				done, peak := LanesRunInt8(o.lanes, o.int32s, o.int8s, o.n, o.used, o.ptr, o.idx,
-					o.z, o.mask, o.stride, margin, o.limit, o.peak)
-				done16, peak16 := LanesRunInt16(counts, sums, w, o.n, o.used, o.ptr, o.idx, o.z,
-					o.mask, o.stride, margin, o.limit, o.peak)
+				done, peak := LanesRunInt8Unchecked(checked, o.lanes, o.int32s, o.int8s, o.n, o.ptr,
+					o.idx, o.z, o.mask, o.stride, margin, o.limit, o.peak)
+				done16, peak16 := LanesRunInt16Unchecked(checked, counts, sums, w, o.n, o.used,
+					o.ptr, o.idx, o.z, o.mask, o.stride, margin, o.limit, o.peak)
 				if done != done16 || peak != peak16 || !slices.Equal(o.lanes, counts) ||
 					!slices.Equal(o.int32s, sums) {
 					t.Fatalf("size %d: %d done, peak %d, counts %d, sums %d; in int16 %d, %d, %d, %d",

@@ -7,51 +7,19 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 )
 
-// Lanes in int8, for [LanesRunInt8].
+// Lanes in int8, for [LanesRunInt8Unchecked].
 const (
 	Int8Unit  = 64 // what the width is a multiple of: 64 bytes, as [LaneUnit]
 	Int8Limit = 63 // the largest limit: two weights are added within a byte
 	Int8Small = 31 // up to which limit a run is faster: four are
 )
 
-// RunsInt8 reports whether [LanesRunInt8] is faster than [LanesRunInt16] is: whether the
-// implementation in use has a form of its own.
+// RunsInt8 reports whether [LanesRunInt8Unchecked] is faster than [LanesRunInt16Unchecked]: whether
+// the implementation in use has a form of its own.
 func RunsInt8() bool { return Active() == AVX512 }
 
-// LanesRunInt8 is [LanesRunInt16] for weights in int8, of which a vector holds twice as many. The
-// limit is [Int8Limit] at most, and no example may have more than 32767/(4 (limit+1)) non-zeros,
-// 127 or, with [Int8Small], 255. The width is a multiple of [Int8Unit] and [MaxRunWidth] at most.
-// Weights of lanes that are not in use are 0. All but the labels and the weights is checked, once
-// for the run.
-func LanesRunInt8[T Float](counts, sums []int32, w []int8, width, lanes int, ptr []int,
-	rows []int32, y []T, seen []uint64, stride int, margin int16,
-	limit, peak int) (done, newPeak int) {
-	n := len(counts)
-	if !runInt8Width(width, lanes) {
-		panic(panicWidth)
-	}
-	if len(sums) < n {
-		panic(panicShort)
-	}
-	if lanes == 0 || n == 0 {
-		clear(counts)
-		clear(sums[:n])
-		return n, peak
-	}
-	checkRun(n, width, lanes, len(w), ptr, rows, len(y), seen, stride)
-	longest, from := 0, ptr[0]
-	for _, to := range ptr[1 : n+1] {
-		longest, from = max(longest, to-from), to
-	}
-	if limit >= 0 && longest > Int8NonZeros(limit) {
-		panic(panicLimit)
-	}
-	return LanesRunInt8Unchecked(trusted.Indices{}, counts, sums, w, width, ptr, rows, y, seen,
-		stride, margin, limit, peak)
-}
-
-// Int8NonZeros is how many non-zeros an example may have for [LanesRunInt8] with that limit, which
-// is not negative.
+// Int8NonZeros is how many non-zeros an example may have for [LanesRunInt8Unchecked] with that
+// limit, which is not negative.
 func Int8NonZeros(limit int) int { return math.MaxInt16 / (4 * (limit + 1)) }
 
 func runInt8Width(width, lanes int) bool {
@@ -59,8 +27,10 @@ func runInt8Width(width, lanes int) bool {
 		lanes <= width
 }
 
-// LanesRunInt8Unchecked is [LanesRunInt8] for offsets, rows, masks and a limit that the caller has
-// checked: it looks at the offsets' ends only.
+// LanesRunInt8Unchecked is [LanesRunInt16Unchecked] for weights in int8, of which a vector holds
+// twice as many. The limit is [Int8Limit] at most, and no example may have more than 32767/(4
+// (limit+1)) non-zeros, 127 or, with [Int8Small], 255. The width is a multiple of [Int8Unit] and
+// [MaxRunWidth] at most. Weights of lanes that are not in use are 0.
 func LanesRunInt8Unchecked[T Float](_ trusted.Indices, counts, sums []int32, w []int8, width int,
 	ptr []int, rows []int32, y []T, seen []uint64, stride int, margin int16,
 	limit, peak int) (done, newPeak int) {

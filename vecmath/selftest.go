@@ -7,7 +7,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 )
+
+// checked is what kernels with indices want of callers: here all indices are good.
+var checked trusted.Indices
 
 // SelfTest runs every kernel of the named implementation against the plain Go reference, on fixed
 // inputs of many lengths with zeros of both signs, denormals, infinities and NaN among them, and
@@ -101,25 +106,26 @@ func kernelTable[T Float]() []kernel[T] {
 		}},
 		{"sparseDot", makeSparse[T], func(o *operands[T]) { o.sum = SparseDot(o.idx, o.x, o.y) }},
 		{"sparseAxpy", makeSparse[T], func(o *operands[T]) { SparseAxpy(o.y, o.a, o.idx, o.x) }},
-		{"lanesScore", makeLanes[T], func(o *operands[T]) { LanesScore(o.z, o.y, o.idx, o.x) }},
+		{"lanesScore", makeLanes[T], func(o *operands[T]) {
+			LanesScoreUnchecked(checked, o.z, o.y, o.idx, o.x)
+		}},
 		{"lanesUpdate", makeLanes[T], func(o *operands[T]) {
-			LanesUpdate(o.y, o.idx, o.x, o.z,
-				o.mask)
+			LanesUpdateUnchecked(checked, o.y, o.idx, o.x, o.z, o.mask)
 		}},
 		{"lanesLE", makeLanes[T], func(o *operands[T]) { LanesLE(o.mask, o.z, o.a, o.t) }},
 		{"lanesScoreLE", makeLanes[T], func(o *operands[T]) {
-			LanesScoreLE(o.z, o.y, o.idx, o.x,
-				o.mask, o.a, o.t)
+			LanesScoreLEUnchecked(checked, o.z, o.y, o.idx, o.x, o.mask, o.a, o.t)
 		}},
 		{"lanesRun", makeRun[T], func(o *operands[T]) {
-			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride, o.t, o.a)
+			LanesRunUnchecked(checked, o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride,
+				o.t, o.a)
 		}},
 		{"lanesRunInt16", makeRunInt16[T], func(o *operands[T]) {
-			o.done, o.peak = LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.used, o.ptr,
-				o.idx, o.z, o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
+			o.done, o.peak = LanesRunInt16Unchecked(checked, o.lanes, o.int32s, o.int16s, o.n,
+				o.used, o.ptr, o.idx, o.z, o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
 		}},
 		{"lanesRunInt8", makeRunInt8[T], func(o *operands[T]) {
-			o.done, o.peak = LanesRunInt8(o.lanes, o.int32s, o.int8s, o.n, o.used, o.ptr,
+			o.done, o.peak = LanesRunInt8Unchecked(checked, o.lanes, o.int32s, o.int8s, o.n, o.ptr,
 				o.idx, o.z, o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
 		}},
 		{"allOnes", makeOnes[T], func(o *operands[T]) {
@@ -189,7 +195,7 @@ func kernelTable[T Float]() []kernel[T] {
 				o.sum = T(CountStepLE(as64(o.y), float64(o.a), as64(o.x)))
 			}},
 			kernel[T]{"sparseOnesAddRun", makeOnesRun[T], func(o *operands[T]) {
-				SparseOnesAddRun(as64(o.y), as64(o.x), o.ptr, o.idx)
+				SparseOnesAddRunUnchecked(checked, as64(o.y), as64(o.x), o.ptr, o.idx)
 			}},
 			kernel[T]{"addRowSums", makeRowSums[T], func(o *operands[T]) {
 				AddRowSums(as64(o.y), o.int16s, o.n)
@@ -236,11 +242,13 @@ func kernelTable[T Float]() []kernel[T] {
 				SparseAxpyMixed(o.d,
 					o.da, o.idx, o.x)
 			}},
-			kernel[T]{"sparseDotAxpyMixed", makeSparse[T],
-				func(o *operands[T]) { o.dsum = SparseDotAxpyMixed(o.d, o.da, o.idx, o.x) }},
+			kernel[T]{"sparseDotAxpyMixed", makeSparse[T], func(o *operands[T]) {
+				o.dsum = SparseDotAxpyMixedUnchecked(checked, o.d, o.da, o.idx, o.x)
+			}},
 			kernel[T]{"sparseDotAxpyRun", makeDotAxpyRun[T], func(o *operands[T]) {
 				n := len(o.ptr) - 1
-				SparseDotAxpyRun(o.d[:n], o.d[2*n:], o.d[n:2*n], o.ptr, o.idx, o.x)
+				SparseDotAxpyRunUnchecked(checked, o.d[:n], o.d[2*n:], o.d[n:2*n], o.ptr, o.idx,
+					o.x)
 			}},
 		)
 	}

@@ -6,23 +6,10 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 )
 
-// SparseDotAxpyRun goes through a run of sparse examples as [SparseDotAxpyMixed] does through one:
-// example after example, f[e] becomes its product with w, and then w gets a[e] times the example,
-// 0 <= e < len(f). Example e has the non-zeros ptr[e]-ptr[0] to ptr[e+1]-ptr[0]-1 of idx and val.
-func SparseDotAxpyRun[T Float](f, w, a []float64, ptr []int, idx []int32, val []T) {
-	n := len(f)
-	if n == 0 {
-		return
-	}
-	if len(a) < n {
-		panic(panicShort)
-	}
-	checkExamples(n, 1, len(w), ptr, idx)
-	SparseDotAxpyRunUnchecked(trusted.Indices{}, f, w, a, ptr, idx, val)
-}
-
-// SparseDotAxpyRunUnchecked is [SparseDotAxpyRun] for offsets and indices that the caller has
-// checked: it looks at the offsets' ends only.
+// SparseDotAxpyRunUnchecked goes through a run of sparse examples as [SparseDotAxpyMixedUnchecked]
+// does through one: example after example, f[e] becomes its product with w, and then w gets a[e]
+// times the example, 0 <= e < len(f). Example e has the non-zeros ptr[e]-ptr[0] to
+// ptr[e+1]-ptr[0]-1 of idx and val.
 func SparseDotAxpyRunUnchecked[T Float](_ trusted.Indices, f, w, a []float64, ptr []int,
 	idx []int32, val []T) {
 	n := len(f)
@@ -67,20 +54,9 @@ func sparseDotAxpyRunPlain(f, w *float64, nw int, a *float64, ptr *int, n int, i
 	}
 }
 
-// SparseOnesAddRun goes through a run of sparse examples x whose values are all 1: example after
-// example, w gets a[e] times x, 0 <= e < len(a). Where a[e] is 0 nothing is added. Example e has
-// the indices ptr[e] to ptr[e+1]-1 of idx, counted from ptr[0].
-func SparseOnesAddRun(w, a []float64, ptr []int, idx []int32) {
-	n := len(a)
-	if n == 0 {
-		return
-	}
-	checkExamples(n, 1, len(w), ptr, idx)
-	SparseOnesAddRunUnchecked(trusted.Indices{}, w, a, ptr, idx)
-}
-
-// SparseOnesAddRunUnchecked is [SparseOnesAddRun] for offsets and indices that the caller has
-// checked: it looks at the offsets' ends only.
+// SparseOnesAddRunUnchecked goes through a run of sparse examples x whose values are all 1: example
+// after example, w gets a[e] times x, 0 <= e < len(a). Where a[e] is 0 nothing is added. Example e
+// has the indices ptr[e] to ptr[e+1]-1 of idx, counted from ptr[0].
 func SparseOnesAddRunUnchecked(_ trusted.Indices, w, a []float64, ptr []int, idx []int32) {
 	n := len(a)
 	if n == 0 {

@@ -3,8 +3,9 @@ package vecmath
 import "github.com/halfspace-ml/halfspace/internal/trusted"
 
 // The kernels with indices, for the callers in this module that have checked all indices of a block
-// once. Looking at them again would cost an example of 14 non-zeros up to a third of its dot. The
-// first argument, whose type no other module can name, keeps all others out.
+// once: checking them again would cost an example of 14 non-zeros up to a third of its dot. They
+// check the ends of a list only. The first argument, whose type no other module can name, keeps all
+// others out. SparseDot, SparseAxpy and their mixed forms have a form for others, which checks.
 
 // SparseDotUnchecked is [SparseDot] for indices that the caller has checked: it looks at their ends
 // only.
@@ -30,8 +31,11 @@ func SparseAxpyUnchecked[T Float](_ trusted.Indices, w []T, a T, idx []int32, va
 	sparseAxpy(data(w), len(w), a, data(idx), data(val), len(idx))
 }
 
-// LanesScoreUnchecked is [LanesScore] for indices that the caller has checked: it looks at their
-// ends only.
+// LanesScoreUnchecked scores width = len(dst) member lanes over a sparse example: dst[l] = sum of
+// val[k]*w[rows[k]*width+l].
+//
+// The width is a multiple of [LaneUnit]. w holds whole rows of width lanes; it is fastest when
+// 64-byte aligned. rows need not ascend. dst may be one of the rows.
 func LanesScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, val []T) {
 	checkLanes[T](len(dst), rows, len(val), len(w))
 	if race {
@@ -43,8 +47,10 @@ func LanesScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, v
 	lanesScore(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows))
 }
 
-// LanesUpdateUnchecked is [LanesUpdate] for indices that the caller has checked: it looks at their
-// ends only.
+// LanesUpdateUnchecked adds coef[l]*val[k] to w[rows[k]*width+l] for the lanes l in mask (bit l%64
+// of word l/64), width = len(coef). Other lanes keep their bits, but may be written with them:
+// lanes of one row unit have one owner. For rows and w see [LanesScoreUnchecked]. mask has at least
+// [MaskWords] words and no bits beyond the width.
 func LanesUpdateUnchecked[T Float](_ trusted.Indices, w []T, rows []int32, val, coef []T,
 	mask []uint64) {
 	width := len(coef)
@@ -66,8 +72,8 @@ func LanesUpdateUnchecked[T Float](_ trusted.Indices, w []T, rows []int32, val, 
 	lanesUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(coef), data(mask))
 }
 
-// LanesScoreLEUnchecked is [LanesScoreLE] for indices that the caller has checked: it looks at
-// their ends only.
+// LanesScoreLEUnchecked is [LanesScoreUnchecked] followed by [LanesLE] of the scores, in one call:
+// mask, of at least [MaskWords] words, has a bit set where y*dst[l] <= t.
 func LanesScoreLEUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, val []T,
 	mask []uint64, y, t T) {
 	checkLanes[T](len(dst), rows, len(val), len(w))
@@ -89,8 +95,9 @@ func LanesScoreLEUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32,
 		y, t)
 }
 
-// ActiveScoreUnchecked is [ActiveScore] for indices that the caller has checked: it looks at their
-// ends only.
+// ActiveScoreUnchecked scores the listed lanes only: dst[j] is what [LanesScoreUnchecked] gives for
+// lane lanes[j], to the bit. Any width will do. The caller promises that lanes ascend without
+// repeats. For rows see LanesScoreUnchecked.
 func ActiveScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, width int, rows []int32, val []T,
 	lanes []int32) {
 	checkActive(width, rows, len(val), len(w), lanes, len(dst))
@@ -104,8 +111,9 @@ func ActiveScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, width int, row
 	activeScore(dst, w, width, rows, val, lanes)
 }
 
-// ActiveUpdateUnchecked is [ActiveUpdate] for indices that the caller has checked: it looks at
-// their ends only.
+// ActiveUpdateUnchecked adds coef[j]*val[k] to w[rows[k]*width+lanes[j]]: what
+// [LanesUpdateUnchecked] does, for the listed lanes only. coef goes with lanes. The promise is that
+// of [ActiveScoreUnchecked].
 func ActiveUpdateUnchecked[T Float](_ trusted.Indices, w []T, width int, rows []int32, val []T,
 	lanes []int32, coef []T) {
 	checkActive(width, rows, len(val), len(w), lanes, len(coef))
@@ -152,8 +160,9 @@ func SparseAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64
 	sparseAxpy(data(w), len(w), a, data(idx), f64(data(val)), len(idx))
 }
 
-// SparseDotAxpyMixedUnchecked is [SparseDotAxpyMixed] for indices that the caller has checked: it
-// looks at their ends only.
+// SparseDotAxpyMixedUnchecked is [SparseDotMixed] followed by [SparseAxpyMixed] of a and the same
+// example, in one pass: it returns the dot before the update. An index that repeats makes the
+// result depend on the implementation.
 func SparseDotAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64, idx []int32,
 	val []T) float64 {
 	checkSparse(idx, len(val), len(w))

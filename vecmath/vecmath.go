@@ -31,10 +31,10 @@
 //
 // The destination comes first, lengths are elements, slices of one call have the length of the
 // first (a shorter one panics, a longer one is cut). Kernels allocate nothing, keep nothing and are
-// safe for concurrent use on distinct destinations. Every index of a sparse, lane or active-list
-// kernel is checked before anything is read or written by it; one that lies outside panics as a
-// slice does. The forms called Unchecked look at the ends of a list only: they are for this module,
-// and no other can name the type of their first argument.
+// safe for concurrent use on distinct destinations. Every index of a sparse kernel is checked
+// before anything is read or written by it; one that lies outside panics as a slice does. The
+// kernels called Unchecked check the ends of a list only: they are for this module, and no other
+// can name the type of their first argument.
 //
 // docs/vecmath.md has what is promised at each edge, gonum's and BLAS' names beside these, and
 // times beside gonum's and vek's.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,9 +34,11 @@ func CheckTraits[T learner.Float](t *testing.T, e learner.Entry, c learner.Confi
 func (s *suite[T]) threads(t *testing.T, blocks ...*engine.Block[T]) {
 	t.Helper()
 	k := s.config.Traits()
-	var reads time.Duration // a clock that each part turns on
-	pool, seen := engine.NewRehearsal(2, func() time.Duration { reads++; return reads })
-	seen.All = true
+	var used atomic.Bool
+	pool := engine.NewPool(2)
+	defer pool.Close()
+	pool.Insist()
+	pool.Mark(func(int) { used.Store(true) })
 	if k.Threads != "" && k.Stream && k.Keeps > 0 {
 		// Labels are without rule, so that examples are removed, which may be the work.
 		b := Dense[T](1200, 20, 0.05)
@@ -65,7 +68,7 @@ func (s *suite[T]) threads(t *testing.T, blocks ...*engine.Block[T]) {
 			t.Fatal(err)
 		}
 	}
-	if used := seen.Parts > 0; used != (k.Threads != "") {
+	if used := used.Load(); used != (k.Threads != "") {
 		t.Errorf("Traits.Threads is %q; work was given to the pool: %v", k.Threads, used)
 	}
 }

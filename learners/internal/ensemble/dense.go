@@ -16,10 +16,10 @@ func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int) {
 	n := runRowBytes / max(1, b.Dim*int(unsafe.Sizeof(T(0)))) // rows that stay in L2
 	n = min(b.Len()-lo, max(n, runRowsMin), RunRows, max(1, RunPartials/len(r.work)))
 	r.take(b, lo, lo+n)
-	r.firstRow, r.drawsApart = 1, false // none is looked up
-	r.decide()
+	r.draw(0, r.Owner.members)
 	if r.first != NoDraws {
 		r.Owner.dense.Grow(b.Dim)
+		r.measure()
 	}
 	if r.short {
 		r.beginShort()
@@ -29,37 +29,24 @@ func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int) {
 	r.transpose()
 }
 
-// beginShort cuts the members into groups whose weights stay in L2, at least one for each worker,
-// and the run into pieces, if it is worth waking one.
+// beginShort cuts the members into groups whose weights stay in L2, at least one for each worker.
+// A single group adds the examples to S, too.
 func (r *MemberRun[T]) beginShort() {
-	o := r.Owner
+	o, n := r.Owner, r.B.Len()
 	r.Parts = 1 + o.members*r.B.Dim*int(unsafe.Sizeof(T(0)))/groupBytes
-	if r.share {
-		r.pace.begin(r.B.Len(), pieceRows)
-		r.Parts = max(r.Parts, o.Pool.Workers())
-	}
-	r.Parts = min(r.Parts, len(r.work)) // 1 at least
-	if r.Parts == 1 && r.pace.pieces == 1 && r.then != nil {
-		r.adds = addsBeside
-		n := r.B.Len()
+	r.Parts = min(max(r.Parts, o.Pool.Workers()), len(r.work)) // 1 at least
+	if r.Parts == 1 && r.first != NoDraws {
+		r.adds = addsDense
 		r.scores, r.coefs = primal.Grown(r.scores, n), primal.Grown(r.coefs, n)
 	}
-	r.prepare(0)
 }
 
-const (
-	groupBytes = 512 << 10 // of members' weights
-	pieceRows  = 16        // examples of a piece
-)
+const groupBytes = 512 << 10 // of members' weights
 
-// transpose draws who sees the examples. Each member goes over all of them in turn, so that its
-// weights come into the cache once a run and not once an example.
+// transpose turns the draws: each member goes over all examples in turn, so that its weights come
+// into the cache once a run and not once an example.
 func (r *MemberRun[T]) transpose() {
 	n := r.B.Len()
-	r.draw(0, n)
-	if r.first != NoDraws {
-		r.measure(0, n)
-	}
 	// The draws are [example][word of 64 members]. A member that goes over the run wants its own
 	// examples as the bits of a word: sees[m*groups + g], bit i, is b_{m,t} of example 64 g + i.
 	// The transpose goes by blocks of 64 x 64 bits.
@@ -108,13 +95,13 @@ func (r *MemberRun[T]) densePart(p int) {
 	}
 }
 
-// denseShort lets the members of part p go through examples lo to hi-1 by a fixed margin and step,
+// denseShort lets the members of part p go through the run's examples by a fixed margin and step,
 // where nothing but updates counts. The members that see an example are scored together: they don't
 // depend on each other, while a member's score of an example does on its update by the one before.
 // An example is then read for all of them, and there is one call for some of them.
-func (r *MemberRun[T]) denseShort(p, lo, hi int) {
+func (r *MemberRun[T]) denseShort(p int) {
 	o := r.Owner
-	counts := r.counts[p*r.pace.n:][:r.pace.n]
+	counts := r.counts[p*r.B.Len():][:r.B.Len()]
 	from, to := p*o.members/r.Parts, (p+1)*o.members/r.Parts
 	// The first part is most often the caller's, which has made the block.
 	apart := p > 0 && r.B.Apart()
@@ -123,7 +110,7 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 		w.Row = engine.Aligned[T](r.B.Stride)
 	}
 	var list [2*64 + 8]int32
-	for e := lo; e < hi; e++ {
+	for e := range counts {
 		x := r.B.RowLines(e)
 		if apart {
 			x = r.B.RowApart(w.Row, e)
@@ -154,7 +141,7 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 		}
 		updates += r.stepListed(x, r.B.Y[e], r.weight(e), list[:n])
 		counts[e] = int32(updates)
-		if r.adds == addsBeside { // while x is near, and rows of weights are awaited
+		if r.adds == addsDense { // while x is near, and rows of weights are awaited
 			r.scores[e], r.coefs[e] = o.replayDense(x, r.B.Y[e], r.weight(e), updates)
 		}
 	}

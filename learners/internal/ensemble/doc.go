@@ -8,8 +8,6 @@
 //
 //	store.go      [Ensemble]: the members' weights, in lanes or dense rows, and their sum S
 //	run.go        [MemberRun]: a run of examples for all members, in parts on all cores
-//	pace.go       how far its parts are: what one prepares for all, and who follows them with S
-//	ahead.go      draws for the next run, by parts that wait for others
 //	sparse.go     a run on sparse examples: members in lanes, or lists of the few that see one
 //	dense.go      a run on dense examples: the members that see one together, or, where all of
 //	              them score it, member after member, each over all rows of the run
@@ -28,9 +26,7 @@
 //   - With additive members S is the sum of their weights but for roundings; it is never summed
 //     anew, so its bits are those of the updates in their order. Where weights are whole numbers,
 //     in int16, it is their sum exactly. Who adds a run to it is one of adder's, and no other.
-//   - Parts write their own tile, or their own members' rows, their own draws and partial sums.
-//     What else changes while a run is on the pool is a piece's rows, and draws for all, before any
-//     part goes through it, and S with what is reported, after all have: by one part at a time; and
-//     draws for the next run, that this one doesn't read.
+//   - Parts write their own tile, or their own members' rows, their own draws and partial sums. The
+//     caller prepares the rest before the parts begin, and changes S after all have ended.
 //   - After warm-up nothing is allocated: a run uses the scratch of the one before.
 package ensemble

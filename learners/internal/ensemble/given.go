@@ -17,7 +17,7 @@ func (r *MemberRun[T]) AppendTrace(t *learner.Trace, e int) {
 		return
 	}
 	updates := 0
-	for i, n := e, r.pace.n; i < len(r.partials); i += n {
+	for i, n := e, r.B.Len(); i < len(r.partials); i += n {
 		updates += r.partials[i].Updates
 	}
 	t.Count(updates)
@@ -37,7 +37,7 @@ func (r *MemberRun[T]) AppendTrace(t *learner.Trace, e int) {
 // appendSums appends the sums of example e, part by part.
 func (r *MemberRun[T]) appendSums(t *learner.Trace, e int, of func(*Partial) []float64) {
 	r.words = r.words[:0]
-	for i, n := e, r.pace.n; i < len(r.partials); i += n {
+	for i, n := e, r.B.Len(); i < len(r.partials); i += n {
 		r.words = append(r.words, of(&r.partials[i])...)
 	}
 	t.Sums(r.words)
@@ -46,13 +46,13 @@ func (r *MemberRun[T]) appendSums(t *learner.Trace, e int, of func(*Partial) []f
 // RunGiven is Run of members that have learned b's examples elsewhere, in parts that have written
 // down what they did: the members stay as they are.
 func (r *MemberRun[T]) RunGiven(b *engine.Block[T], lo int, what Aggregate,
-	traces []*learner.TraceReader, then Follower) error {
-	r.aggregate, r.first, r.then, r.ones = what, NoDraws, then, false
-	r.adds, r.weighted = addsFollow, b.Weighted()
+	traces []*learner.TraceReader) error {
+	r.aggregate, r.first, r.ones = what, NoDraws, false
+	r.adds, r.weighted = addsReplay, b.Weighted()
 	r.short = r.Owner.fixed && what == AggregateNone
 	r.take(b, lo, min(b.Len(), lo+RunExamples))
 	n := r.B.Len()
-	r.measure(0, n)
+	r.measure()
 	r.Parts = 1
 	if r.short {
 		r.counts = slices.Grow(r.counts[:0], n)[:n]
@@ -73,7 +73,6 @@ func (r *MemberRun[T]) RunGiven(b *engine.Block[T], lo int, what Aggregate,
 			r.partials[e] = p
 		}
 	}
-	r.then.Follow(0, n)
 	return nil
 }
 

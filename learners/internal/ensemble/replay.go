@@ -42,54 +42,56 @@ func (o *Ensemble[T]) replayDense(x []T, y, w T, updates int) (f, a float64) {
 	return o.addDense(x, a), a
 }
 
-// ReplayRun does what Replay does for examples lo to hi-1 of the run, if they are sparse and counts
-// are all that the members computed, or if S went beside them, or returns false. Where those went
-// through them in int16, S.x is the sum of their scores, in whole numbers: S needs no product of
-// its own. Where S went beside them nothing is left to be done. The slices, one element an example,
-// are used again. Where S is added to after the run, as it may be without Ensemble.Lengths, a says
-// nothing.
-func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok bool) {
-	r := &o.LearnRun
-	if r.adds == addsBeside {
-		return r.scores[lo:hi], r.coefs[lo:hi], r.counts[lo:hi], true
+// ReplayRun does what Replay does for all examples of the run, or returns false. It can if counts
+// are all that the members computed of sparse examples, or if a dense run has added to S already.
+// If the members went through the whole run in int16, S.x is the sum of their scores, in integers:
+// S needs no product of its own, and [Ensemble.AddToSum], which must follow, may add the run to S;
+// a is not set then. The slices, one element an example, are used again.
+func (o *Ensemble[T]) ReplayRun() (f, a []float64, updates []int32, ok bool) {
+	r, n := &o.LearnRun, o.LearnRun.B.Len()
+	if r.adds == addsDense {
+		return r.scores[:n], r.coefs[:n], r.counts[:n], true
 	}
 	if !r.short || r.B.Dense() {
 		return nil, nil, nil, false
 	}
-	r.scores, r.coefs = primal.Grown(r.scores, hi-lo), primal.Grown(r.coefs, hi-lo)
-	f, a, updates = r.scores[:hi-lo], r.coefs[:hi-lo], r.counts[lo:hi]
-	for p := 1; p < r.Parts; p++ {
-		for k, c := range r.counts[p*r.pace.n:][lo:hi] {
-			updates[k] += c
-		}
+	r.scores, r.coefs = primal.Grown(r.scores, n), primal.Grown(r.coefs, n)
+	f, a, updates = r.scores[:n], r.coefs[:n], addUp(r.counts, n)
+	small := r.ones
+	for p := range r.Parts {
+		small = small && r.work[p].small == n
 	}
-	inInt16 := r.ones && hi <= int(r.pace.inInt16.Load())
-	if r.adds == addsAfter && !inInt16 { // S is needed now, and from here on
-		r.addUpTo(lo)
-		r.adds = addsFollow
+	if !small {
+		r.adds = addsReplay
 	}
-	if r.adds == addsFollow {
-		o.coefsOf(a, lo)
+	if r.adds == addsReplay {
+		o.coefsOf(a, 0)
 	}
-	ptr := r.B.Ptr[lo : hi+1]
-	from, to := ptr[0], ptr[hi-lo]
-	if !inInt16 {
+	ptr := r.B.Ptr[:n+1]
+	from, to := ptr[0], ptr[n]
+	if !small {
 		vecmath.SparseDotAxpyRunUnchecked(trusted.Indices{}, f, o.sum, a, ptr, r.B.Idx[from:to],
 			r.B.Val[from:to])
 		return f, a, updates, true
 	}
-	for k, s := range r.sums[lo:hi] {
+	for k, s := range addUp(r.sums, n) {
 		f[k] = float64(s)
 	}
-	for p := 1; p < r.Parts; p++ {
-		for k, s := range r.sums[p*r.pace.n:][lo:hi] {
-			f[k] += float64(s)
-		}
-	}
-	if r.adds == addsFollow {
+	if r.adds == addsReplay {
 		vecmath.SparseOnesAddRunUnchecked(trusted.Indices{}, o.sum, a, ptr, r.B.Idx[from:to])
 	}
 	return f, a, updates, true
+}
+
+// addUp adds the parts' numbers, n of each, to those of the first part, which it returns.
+func addUp(parts []int32, n int) []int32 {
+	sum := parts[:n]
+	for at := n; at < len(parts); at += n {
+		for k, v := range parts[at:][:n] {
+			sum[k] += v
+		}
+	}
+	return sum
 }
 
 // coefsOf sets a to the multiples of the examples from lo on that are added to S. The counts of
@@ -124,23 +126,21 @@ func (r *MemberRun[T]) sumsRows(nonZeros int) bool {
 	return l.Direct() && l.Features()*len(l.Tiles)*sumRow < nonZeros
 }
 
-// sumUp adds the run's examples to S, or makes it the sums of the members' weights: what S is where
-// weights are whole numbers, which are exact.
-func (r *MemberRun[T]) sumUp() {
-	n, updated := r.pace.ends(), 0
+// AddToSum adds the run's examples to S, if ReplayRun has not: it makes S the sums of the members'
+// weights, which are integers and exact, or adds the examples one by one, as most update no member
+// where this is the way.
+func (o *Ensemble[T]) AddToSum() {
+	r, n, updated := &o.LearnRun, o.LearnRun.B.Len(), 0
+	if r.adds != addsAfter {
+		return
+	}
 	for _, c := range r.counts[:n] {
 		updated += int(min(c, 1))
 	}
-	nonZeros := r.B.Ptr[n] - r.B.Ptr[0]
-	if !r.sumsRows(nonZeros*updated/max(n, 1)) || !r.Owner.Lanes.SumRows(r.Owner.sum) {
-		r.addUpTo(n)
+	ptr := r.B.Ptr
+	if r.sumsRows((ptr[n]-ptr[0])*updated/max(n, 1)) && o.Lanes.SumRows(o.sum) {
+		return
 	}
-}
-
-// addUpTo adds the run's examples before n to S, which were to be added later: one by one, as most
-// update no member where this is the way.
-func (r *MemberRun[T]) addUpTo(n int) {
-	o, ptr := r.Owner, r.B.Ptr
 	for e, c := range r.counts[:n] {
 		if c != 0 {
 			var a [1]float64

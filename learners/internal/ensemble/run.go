@@ -12,10 +12,9 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// MemberRun is a run of examples in work: all members go through them, in parts that may run on
-// different cores. It is the [engine.Job] of that, and the scratch memory, which is used again by
-// the next run. What the parts computed is in counts or partials until then; [MemberRun.Sums] adds
-// them up.
+// MemberRun is a run of examples: all members go through them, in parts that may run on different
+// cores. It is the [engine.Job] of that, and its scratch memory, which the next run uses again.
+// Parts write to counts or partials; [MemberRun.Sums] adds these up afterwards.
 type MemberRun[T learner.Float] struct {
 	Owner     *Ensemble[T]
 	aggregate Aggregate // of all members' scores, whether they see the example or not
@@ -23,8 +22,6 @@ type MemberRun[T learner.Float] struct {
 	B              engine.Block[T] // the run's examples, a slice of the caller's block
 	none           []T             // zeros: labels of blocks that have none
 	mask           []uint64        // see maskOf, bit: b_{j,t} of Algorithm 2
-	drawsApart     bool            // sparse: each part draws for its own members
-	ahead          ahead           // who sees the examples of the run behind this one
 	sees           []uint64        // dense: [member][word of 64 examples], the transpose of mask
 	rows           []int32         // sparse: the lanes' row of each non-zero, from the run's first
 	firstRow       int             // sparse: the row of the lanes that row 0 of rows is
@@ -32,20 +29,17 @@ type MemberRun[T learner.Float] struct {
 	ones           bool            // sparse: all values are 1
 	weighted       bool            // some weight is not 1
 	limit, longest int             // sparse: of weights in int16; non-zeros of an example, most
+	sums           []int32         // int16: sums of the scores of a part's members, [part][example]
 	adds           adder           // to S
-	scores, coefs  []float64       // of S, [example]: of the examples that ReplayRun is at
-	sums           []int32         // int16: of the scores of a part's members, [part][example]
-	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
+	scores, coefs  []float64       // of S, [example]
+	SquaredLengths []float64       // |x|^2 of each example, if Ensemble.Lengths
 	Parts          int             // tiles of lanes, or groups of dense members
-	pace           pace            // how far the parts are
-	share, timed   bool            // the parts go to the pool; Ensemble.gain looks at the clock
 	first          uint64          // the number of the first example for the draws
-	then           Follower        // of examples that all members have gone through; nil: none
 	short          bool            // counts are all that the parts computed
 	counts         []int32         // [part][example]: members that updated, by a fixed step
 	partials       []Partial       // [part][example]
 	work           []LaneWork[T]   // one a part
-	words          []float64       // room for what a trace is given of an example
+	words          []float64       // scratch of AppendTrace
 }
 
 // Aggregate says what is summed over the members' scores of an example.
@@ -58,13 +52,13 @@ const (
 	AggregateMistakes                  // number of scores s with y s <= 0
 )
 
-// adder says who adds the run's examples to S: one of these, so that each is added once.
+// adder says when the run's examples are added to S, so that each is added once.
 type adder int8
 
 const (
-	addsFollow adder = iota // ReplayRun, Replay or what follows in another way, piece by piece
-	addsBeside              // dense: the one part, while it has the example
-	addsAfter               // sumUp, once all members have gone through the run
+	addsReplay adder = iota // ReplayRun or Replay adds them, one after another
+	addsDense               // denseShort has added them, each while its row was in the cache
+	addsAfter               // AddToSum adds them all, after ReplayRun
 )
 
 // Partial is what the members of one part did on one example. Sums are per word of a mask, and
@@ -88,6 +82,7 @@ type LaneWork[T learner.Float] struct {
 	votes   []uint64 // members on the side that is counted
 	List    []int32  // lanes of the members that see the example, ascending
 	Row     []T      // a dense example of the part's own, see engine.Block.RowApart
+	small   int      // examples that the part went through in int16
 	_       [64]byte // a cache line between parts, which run on different cores
 }
 
@@ -137,7 +132,7 @@ func (o *Ensemble[T]) AggregateMembers(b *engine.Block[T], dst []float64, what A
 	defer o.SpareRuns.Give(r)
 	r.Owner = o
 	for lo := 0; lo < b.Len(); lo += r.B.Len() {
-		if err := r.Run(b, lo, what, NoDraws, nil); err != nil {
+		if err := r.Run(b, lo, what, NoDraws); err != nil {
 			return err
 		}
 		for e := range r.B.Len() {
@@ -171,18 +166,16 @@ const (
 // NoDraws is the number of examples that are only scored.
 const NoDraws = math.MaxUint64
 
-// Run makes r.b the examples of b from lo on, as many as a run takes, and lets all members go
-// through them; what they did is in r.partials, and then, unless nil, has followed. first is the
-// number of example lo for the draws; with NoDraws no member sees an example.
-func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64,
-	then Follower) error {
-	r.aggregate, r.first, r.then, r.ones = what, first, then, false
-	r.adds = addsFollow
+// Run makes r.B the examples of b from lo on, as many as a run takes, and lets all members go
+// through them. first is the number of example lo for the draws; with NoDraws no member sees an
+// example.
+func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64) error {
+	r.aggregate, r.first, r.ones = what, first, false
+	r.adds = addsReplay
 	r.weighted = first != NoDraws && b.Weighted()
 	r.room()
-	o := r.Owner
 	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
-	r.short = o.fixed && what == AggregateNone
+	r.short = r.Owner.fixed && what == AggregateNone
 	if b.Dense() {
 		r.beginDense(b, lo)
 	} else {
@@ -197,46 +190,7 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 	} else {
 		r.partials = slices.Grow(r.partials[:0], r.Parts*n)[:r.Parts*n]
 	}
-	parts := r.Parts
-	if r.pace.pieces > 1 && parts < o.Pool.Workers() {
-		parts++ // a worker without members helps the others
-	}
-	cost := 0
-	if r.share {
-		cost = r.Cost()
-	}
-	err := o.Pool.Spread(context.Background(), cost, parts, r)
-	r.follow(r.pace.pieces)
-	if r.adds == addsAfter {
-		r.sumUp()
-	}
-	if r.timed {
-		o.gain.End(r.units())
-	}
-	if n := r.pace.ends(); n < r.B.Len() { // before features without rows
-		r.B = r.B.Slice(0, n)
-	}
-	return err
-}
-
-// decide finds out whether the run goes to the pool: whether it is worth waking it at all, and, of
-// examples that are learned, whether that got them done sooner of late.
-func (r *MemberRun[T]) decide() {
-	o := r.Owner
-	r.share = o.Pool.Worth(r.Cost())
-	if r.timed = r.share && r.first != NoDraws; r.timed {
-		r.share = o.gain.Begin(o.Pool)
-	}
-}
-
-// units is how much work the run is, for [engine.Gain]: its numbers, and a few for each example.
-func (r *MemberRun[T]) units() int {
-	const example = 8
-	n := r.B.Len()
-	if r.B.Dense() {
-		return n * (r.B.Dim + example)
-	}
-	return r.B.Ptr[n] - r.B.Ptr[0] + n*example
+	return r.Owner.Pool.Spread(context.Background(), r.Cost(), r.Parts, r)
 }
 
 // Cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane
@@ -255,56 +209,41 @@ func (r *MemberRun[T]) Cost() int {
 	return (r.B.Ptr[n]-r.B.Ptr[0])*r.Owner.members/perLane + n*r.Parts*turn
 }
 
-// maskOf returns who of the members from 64*word on, up to the end of their tile, sees the run's
-// examples: [example][word of 64 members]. Dense members are one tile. So what one part's kernel
-// reads lies together, and no other part writes into the same lines of a cache.
-func (r *MemberRun[T]) maskOf(word int) []uint64 { return r.mask[r.pace.n*word:] }
+// maskOf returns which of the members from 64*word on, up to the end of their tile, see the run's
+// examples: [example][word of 64 members]. Dense members are one tile.
+func (r *MemberRun[T]) maskOf(word int) []uint64 { return r.mask[r.B.Len()*word:] }
 
-// draw fills in who sees the examples lo to hi-1 of r.b.
-func (r *MemberRun[T]) draw(lo, hi int) {
-	if r.B.Dense() {
-		r.drawFor(0, r.Owner.members, lo, hi)
-		return
-	}
-	for i := range r.Owner.Lanes.Tiles {
-		t := &r.Owner.Lanes.Tiles[i]
-		r.drawFor(t.Lo, t.Lanes, lo, hi)
-	}
-}
-
-// drawFor fills in who of so many members from first on sees the examples lo to hi-1 of r.b,
-// b_{j,t} of line 6 of Algorithm 2.
-func (r *MemberRun[T]) drawFor(first, members, lo, hi int) {
-	if lo >= hi {
-		return
-	}
+// draw fills in which of the members from first on, a tile, see the run's examples: b_{j,t} of line
+// 6 of Algorithm 2.
+func (r *MemberRun[T]) draw(first, members int) {
 	words := (members + 63) / 64
-	mask := r.maskOf(first / 64)[lo*words : hi*words]
+	mask := r.maskOf(first / 64)[:r.B.Len()*words]
 	if r.first == NoDraws {
 		clear(mask)
 		return
 	}
-	r.Owner.Draws.MasksFrom(mask, first/64, members, r.first+uint64(lo))
+	r.Owner.Draws.MasksFrom(mask, first/64, members, r.first)
 	if r.weighted {
-		r.leaveOut(mask, words, lo)
+		r.leaveOut(mask, words)
 	}
 }
 
-// measure fills in the squared lengths of examples lo to hi-1, where they are needed, once for all
-// members.
-func (r *MemberRun[T]) measure(lo, hi int) {
-	if r.Owner.Lengths {
-		for e := lo; e < hi; e++ {
-			r.SquaredLengths[e] = primal.SumSqInFour(&r.B, e)
-		}
+// measure fills in the squared lengths of the run's examples, if Ensemble.Lengths.
+func (r *MemberRun[T]) measure() {
+	if !r.Owner.Lengths {
+		return
+	}
+	n := r.B.Len()
+	r.SquaredLengths = slices.Grow(r.SquaredLengths[:0], n)[:n]
+	for e := range r.SquaredLengths {
+		r.SquaredLengths[e] = primal.SumSqInFour(&r.B, e)
 	}
 }
 
-// leaveOut lets no member see the examples of weight 0, from lo on, in a mask of so many words
-// each.
-func (r *MemberRun[T]) leaveOut(mask []uint64, words, lo int) {
-	for e := 0; e*words < len(mask); e++ {
-		if r.B.Weight(lo+e) == 0 {
+// leaveOut lets no member see the examples of weight 0.
+func (r *MemberRun[T]) leaveOut(mask []uint64, words int) {
+	for e := range r.B.Len() {
+		if r.B.Weight(e) == 0 {
 			clear(mask[e*words:][:words])
 		}
 	}
@@ -328,45 +267,20 @@ func (r *MemberRun[T]) take(b *engine.Block[T], lo, hi int) {
 	}
 	n := hi - lo
 	r.mask = slices.Grow(r.mask[:0], n*r.Owner.words)[:n*r.Owner.words]
-	if r.Owner.Lengths {
-		r.SquaredLengths = slices.Grow(r.SquaredLengths[:0], n)[:n]
-	}
-	r.pace.begin(n, n)
 }
 
-// Part implements engine.Job: a tile of members, or a group of dense ones, goes through the
-// examples of r.b, piece by piece.
+// Part implements engine.Job: a tile of members, or a group of dense ones, goes through the run's
+// examples.
 func (r *MemberRun[T]) Part(p int) {
-	r.pace.begun.Add(1)
 	switch {
-	case p == r.Parts:
-		r.help()
-		return
-	case r.B.Dense() && !r.short:
-		r.densePart(p)
-		r.pace.gone[0].Add(1)
+	case !r.B.Dense():
+		r.sparsePart(p)
+	case r.short:
+		r.denseShort(p)
 	default:
-		for c := range r.pace.pieces {
-			if !r.prepare(c) {
-				break
-			}
-			lo, hi := r.pace.bounds(c)
-			if r.B.Dense() {
-				r.denseShort(p, lo, hi)
-			} else {
-				r.sparsePart(p, lo, hi)
-			}
-			if int(r.pace.gone[c].Add(1)) < r.Parts && r.follows(p) && r.backlog(p, c) {
-				r.follow(1) // others are behind: what they and S have to do is shared
-			}
-		}
+		r.densePart(p)
 	}
-	r.stay(p)
 }
-
-// follows reports whether part p may follow: S needs the block's rows, which only the caller reads
-// where others have rows apart.
-func (r *MemberRun[T]) follows(p int) bool { return p == 0 || !r.B.Apart() }
 
 // side is what a member's score s is multiplied by, so that the member is counted if the product is
 // at most 0: -1 for votes, s >= 0, as the label predicted of a zero score is +1; the label for
@@ -383,7 +297,7 @@ func (r *MemberRun[T]) side(y T) T {
 // Sums of whole numbers, such as counts and the coefficients of a fixed step, are exact anyway.
 func (r *MemberRun[T]) Sums(e int) (coef, total float64, updates int) {
 	if r.short {
-		for i, n := e, r.pace.n; i < len(r.counts); i += n {
+		for i, n := e, r.B.Len(); i < len(r.counts); i += n {
 			updates += int(r.counts[i])
 		}
 		if coef = float64(updates); r.B.Y[e] < 0 {
@@ -391,7 +305,7 @@ func (r *MemberRun[T]) Sums(e int) (coef, total float64, updates int) {
 		}
 		return coef, 0, updates
 	}
-	for i, n := e, r.pace.n; i < len(r.partials); i += n {
+	for i, n := e, r.B.Len(); i < len(r.partials); i += n {
 		t := &r.partials[i]
 		for w := range tileWords {
 			coef += t.Coef[w]
@@ -417,6 +331,5 @@ func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 func (r *MemberRun[T]) Bytes() int64 {
 	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.found)) + 8*int64(cap(r.mask)+cap(r.sees))
 	n += 4*int64(cap(r.counts)+cap(r.sums)) + 8*int64(cap(r.scores)+cap(r.coefs)+cap(r.words))
-	n += 8 * int64(cap(r.ahead.mask)+cap(r.ahead.drawn))
 	return n + int64(cap(r.partials))*int64(unsafe.Sizeof(Partial{})) + WorkBytes(r.work)
 }

@@ -3,7 +3,6 @@ package ensemble
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
@@ -21,10 +20,9 @@ func ActiveMembers() int {
 }
 
 // beginSparse takes the next examples of a sparse block, as many as stay in L2 with the rows of
-// their non-zeros, and prepares the first piece of them. Where rows are numbered by the features,
-// the examples' indices are the rows. Else, where the run learns, features of this piece that were
-// not seen before get rows now: adding one may cut the tiles anew, which must not happen while
-// parts work on them.
+// their non-zeros. If rows are numbered by the features, the examples' indices are the rows. Else,
+// if the run learns, features not seen before get rows now: that may cut the tiles anew, which must
+// not happen while parts work on them.
 func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	most := min(b.Len()-lo, RunExamples, max(1, RunPartials/r.Owner.words))
 	n := most
@@ -41,69 +39,24 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	}
 	if r.first != NoDraws {
 		lanes.Order(r.Owner.Room)
-	}
-	r.Parts = len(lanes.Tiles)
-	if r.decide(); r.timed {
-		lanes.Share(r.workers())
-		r.Parts = len(lanes.Tiles)
-	}
-	if r.share {
-		r.pace.begin(n, pieceExamples)
+		r.measure()
 	}
 	idx := r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]]
-	if r.firstRow = 0; lanes.Direct() && r.B.Dim <= lanes.Features() {
+	switch {
+	case lanes.Direct() && r.B.Dim <= lanes.Features():
 		r.rows, r.firstRow = idx, 1
-	} else {
-		r.found = slices.Grow(r.found[:0], len(idx))[:len(idx)]
-		r.rows = r.found
-		if _, hi := r.pace.bounds(0); r.first != NoDraws {
-			lanes.Rows(r.found[:0], idx[:r.B.Ptr[hi]-r.B.Ptr[0]])
-			r.Parts = len(lanes.Tiles)
-		}
+	case r.first != NoDraws:
+		r.found = lanes.Rows(r.found[:0], idx)
+		r.rows, r.firstRow = r.found, 0
+	default: // features without a row share one of zeros
+		r.found = lanes.Find(r.found[:0], idx)
+		r.rows, r.firstRow = r.found, 0
 	}
-	// Where S is not asked for in the run, and its scores are sums of the members', it may be added
-	// to when they are done: by one core, which is the only one, or in less work than by examples.
-	if r.ones && !r.Owner.Lengths && (r.pace.pieces == 1 || r.sumsRows(len(idx))) {
+	r.Parts = len(lanes.Tiles)
+	// S is not needed in the run if its scores are the sums of the members'.
+	if r.ones && !r.Owner.Lengths {
 		r.adds = addsAfter
 	}
-	// A part's draws are then where its processor has them, and nothing has to be handed over.
-	r.drawsApart = r.share && r.Parts > 1 && r.first != NoDraws
-	if r.drawsApart {
-		r.takeAhead()
-		if r.firstRow == 1 && !r.Owner.Lengths {
-			r.pace.allReady()
-		}
-	}
-	r.prepare(0)
-}
-
-// workers is for how many the tiles are cut.
-func (r *MemberRun[T]) workers() int {
-	if r.share {
-		return r.Owner.Pool.Workers()
-	}
-	return 1
-}
-
-// ready makes what members need of examples lo to hi-1 besides the examples: who sees them, and the
-// rows of their non-zeros. It reports whether all features that are learned have rows.
-func (r *MemberRun[T]) ready(lo, hi int) bool {
-	if r.firstRow == 0 {
-		from, to := r.B.Ptr[lo]-r.B.Ptr[0], r.B.Ptr[hi]-r.B.Ptr[0]
-		idx, lanes := r.B.Idx[r.B.Ptr[lo]:r.B.Ptr[hi]], r.Owner.Lanes
-		if r.first == NoDraws { // features without a row share one of zeros
-			lanes.Find(r.found[from:from:to], idx)
-		} else if !lanes.Have(r.found[from:to], idx) {
-			return false
-		}
-	}
-	if !r.drawsApart {
-		r.draw(lo, hi)
-	}
-	if r.first != NoDraws {
-		r.measure(lo, hi)
-	}
-	return true
 }
 
 // chooseType moves the members' weights into int16 where those and all that comes of this run are
@@ -141,35 +94,34 @@ func (r *MemberRun[T]) unit() bool {
 		o.Path != PathActive
 }
 
-// int16Part is sparsePart for weights in int16, of which it sums up the scores, too. It returns the
-// first example that the tile has not gone through: hi, unless its weights outgrew int16; they are
-// in T then.
-func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
-	t, n, done := &r.Owner.Lanes.Tiles[p], r.pace.n, 0
-	if lo = r.int8Part(p, lo, hi, seen); lo == hi {
-		return hi
+// int16Part is sparsePart for weights in int16, and sums up the scores. It returns the number of
+// examples that the tile has gone through: all, unless its weights outgrew int16; they are in T
+// then.
+func (r *MemberRun[T]) int16Part(p int, seen []uint64) int {
+	t, n, done := &r.Owner.Lanes.Tiles[p], r.B.Len(), 0
+	lo := r.int8Part(p, seen)
+	if lo == n {
+		return n
 	}
 	if t.Peak <= r.limit {
 		// Scores are whole numbers, too: y s <= margin is as good with the largest one below.
 		margin := int16(math.Floor(float64(r.Owner.Stepper.margin)))
 		stride, from := vecmath.MaskWords(t.Lanes), r.B.Ptr[lo]-r.B.Ptr[0]
-		done, t.Peak = vecmath.LanesRunInt16Unchecked(trusted.Indices{}, r.counts[p*n:][lo:hi],
-			r.sums[p*n:][lo:hi], t.Int16[r.firstRow*t.Width:], t.Width, t.Lanes,
-			r.B.Ptr[lo:hi+1], r.rows[from:], r.B.Y[lo:hi], seen[lo*stride:], stride, margin,
-			r.limit, t.Peak)
+		done, t.Peak = vecmath.LanesRunInt16Unchecked(trusted.Indices{}, r.counts[p*n:][lo:n],
+			r.sums[p*n:][lo:n], t.Int16[r.firstRow*t.Width:], t.Width, t.Lanes, r.B.Ptr[lo:n+1],
+			r.rows[from:], r.B.Y[lo:n], seen[lo*stride:], stride, margin, r.limit, t.Peak)
 	}
 	if t.Peak > r.limit {
 		t.Widen()
-		lower(&r.pace.inInt16, lo+done)
 	}
 	return lo + done
 }
 
 // int8Part is int16Part for weights in int8. Those of a tile that outgrew it are in int16 then.
-func (r *MemberRun[T]) int8Part(p, lo, hi int, seen []uint64) int {
-	t, n := &r.Owner.Lanes.Tiles[p], r.pace.n
+func (r *MemberRun[T]) int8Part(p int, seen []uint64) (lo int) {
+	t, n := &r.Owner.Lanes.Tiles[p], r.B.Len()
 	margin := int16(math.Floor(float64(r.Owner.Stepper.margin)))
-	for lo < hi && t.Int8 != nil {
+	for lo < n && t.Int8 != nil {
 		limit := vecmath.Int8Small
 		if t.Peak > limit {
 			limit = vecmath.Int8Limit
@@ -179,9 +131,9 @@ func (r *MemberRun[T]) int8Part(p, lo, hi int, seen []uint64) int {
 			break
 		}
 		stride, from, done := vecmath.MaskWords(t.Lanes), r.B.Ptr[lo]-r.B.Ptr[0], 0
-		done, t.Peak = vecmath.LanesRunInt8Unchecked(trusted.Indices{}, r.counts[p*n:][lo:hi],
-			r.sums[p*n:][lo:hi], t.Int8[r.firstRow*t.Width:], t.Width, r.B.Ptr[lo:hi+1],
-			r.rows[from:], r.B.Y[lo:hi], seen[lo*stride:], stride, margin, limit, t.Peak)
+		done, t.Peak = vecmath.LanesRunInt8Unchecked(trusted.Indices{}, r.counts[p*n:][lo:n],
+			r.sums[p*n:][lo:n], t.Int8[r.firstRow*t.Width:], t.Width, r.B.Ptr[lo:n+1],
+			r.rows[from:], r.B.Y[lo:n], seen[lo*stride:], stride, margin, limit, t.Peak)
 		lo += done
 	}
 	return lo
@@ -203,20 +155,20 @@ func (o *Ensemble[T]) sumIsTheirs() bool {
 	return true
 }
 
-// sparsePart lets the members of tile p go through the examples lo to hi-1 of r.b. A non-zero costs
-// one row operation for all lanes of the tile, seen or not; where few members see the example, a
-// gather for each of those costs less. Both ways give each member the same bits: lanes never mix,
-// and every member adds its products in the order of the features.
-func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
-	n, t := r.pace.n, &r.Owner.Lanes.Tiles[p]
-	if r.drawsApart {
-		r.drawFor(t.Lo, t.Lanes, max(lo, r.ahead.drawn[p]), hi)
-	}
+// sparsePart lets the members of tile p go through the run's examples. A non-zero costs one row
+// operation for all lanes of the tile, seen or not; where few members see the example, a gather for
+// each of those costs less. Both ways give each member the same bits: lanes never mix, and every
+// member adds its products in the order of the features.
+func (r *MemberRun[T]) sparsePart(p int) {
+	n, lo, t := r.B.Len(), 0, &r.Owner.Lanes.Tiles[p]
+	r.draw(t.Lo, t.Lanes)
 	seen := r.maskOf(t.Lo / 64) // tiles begin at whole words
-	if t.Small() {
-		if lo = r.int16Part(p, lo, hi, seen); lo == hi {
-			return
-		}
+	if r.ones {
+		lo = r.int16Part(p, seen)
+		r.work[p].small = lo
+	}
+	if lo == n {
+		return
 	}
 	tile, w := *t, &r.work[p]
 	tile.W = tile.W[r.firstRow*t.Width:] // the run's first row is the first
@@ -226,12 +178,12 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 	stride, rule, few := words, r.Owner.Stepper, r.few()
 	if r.short && few == 0 && !r.weighted {
 		from := ptr[lo] - base
-		vecmath.LanesRunUnchecked(trusted.Indices{}, r.counts[p*n:][lo:hi], tile.W, tile.Width,
-			ptr[lo:hi+1], rows[from:], val[from:], r.B.Y[lo:hi], seen[lo*stride:], stride,
+		vecmath.LanesRunUnchecked(trusted.Indices{}, r.counts[p*n:][lo:n], tile.W, tile.Width,
+			ptr[lo:], rows[from:], val[from:], r.B.Y[lo:n], seen[lo*stride:], stride,
 			rule.margin, rule.step)
 		return
 	}
-	for e := lo; e < hi; e++ {
+	for e := lo; e < n; e++ {
 		y, weight := r.B.Y[e], r.weight(e)
 		// b_{j,t} of the tile's members, and their number
 		sees, seeing := seen[e*stride:][:words], 0

@@ -20,8 +20,7 @@ type Ensemble[T learner.Float] struct {
 	Path    string  // PathLanes, PathActive; any other: chosen by the number of active members
 	Lengths bool    // |x|^2 is wanted even if the rule doesn't look at it
 	Pool    *engine.Pool
-	gain    engine.Gain // of learning on all workers of Pool
-	Draws   Masker      // b_{j,t}
+	Draws   Masker // b_{j,t}
 	*Stepper[T]
 
 	// The members' weights: exactly one of these is there, in the layout of the last blocks.
@@ -64,6 +63,13 @@ func NewEnsemble[T learner.Float](first, members int, tau float64, s *Stepper[T]
 	}
 }
 
+// NewLanes returns lanes without weights, cut for the workers of the pool.
+func (o *Ensemble[T]) NewLanes() *engine.Lanes[T] {
+	l := engine.NewLanes[T](o.members)
+	l.Share(o.Pool.Workers())
+	return l
+}
+
 // UseLanes makes l the store of the members' weights. Rules with factors on the weights go by it
 // from then on.
 func (o *Ensemble[T]) UseLanes(l *engine.Lanes[T]) {
@@ -98,7 +104,7 @@ func (o *Ensemble[T]) UseFormOf(b *engine.Block[T]) {
 		move(d, o.Lanes, o.Room, o.members)
 		o.useDense(d)
 	default:
-		l := engine.NewLanes[T](o.members)
+		l := o.NewLanes()
 		l.Reach(o.Room)
 		move(l, o.dense, o.Room, o.members)
 		o.UseLanes(l)
