@@ -19,20 +19,21 @@ func (r *additiveMembers[T]) Step(sums []float64, mask []uint64, _ int, s []T, y
 	if !r.rule.lengths {
 		sq = 0
 	}
-	due, add := r.rule.margin, r.rule.add
-	return ensemble.EachMember(mask, func(l int) bool {
-		m := float64(float64(y) * float64(s[l]))
-		if m > due {
-			return false
+	due, add, updates := r.rule.margin, r.rule.add, 0
+	for l := range ensemble.Members(mask) {
+		a, m := 0.0, float64(float64(y)*float64(s[l]))
+		if !(m > due) {
+			a = add(m, sq, float64(w))
 		}
-		a := add(m, sq, float64(w))
 		if a == 0 {
-			return false
+			mask[l/64] &^= 1 << (l % 64)
+			continue
 		}
 		coef[l] = T(a * float64(y))
 		sums[l/64] += float64(coef[l])
-		return true
-	}), coef
+		updates++
+	}
+	return updates, coef
 }
 
 // scaledMembers applies any rule to the members of an ensemble.
@@ -69,7 +70,8 @@ func (r *scaledMembers[T]) aim(m *ensemble.ScaledMember) {
 func (r *scaledMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, w T, sq float64,
 	coef []T) (updates int, _ []T) {
 	due, step, length := r.rule.due, r.rule.step, r.rule.length
-	ensemble.EachMember(mask, func(l int) bool {
+	for l := range ensemble.Members(mask) {
+		leave := uint64(1) << (l % 64) // cleared in mask where the member stays as it is
 		m := &r.Members[lo+l]
 		if m.Threshold == measureFirst {
 			r.Fold(lo + l)
@@ -77,15 +79,20 @@ func (r *scaledMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, w 
 			m.Threshold = due(m.Updates, m.Norm2)
 		}
 		if sq == 0 && (r.rule.lengths || m.Scale == 0) {
-			return false
+			mask[l/64] &^= leave
+			continue
 		}
 		margin, first := float64(float64(y)*float64(m.Scale*float64(s[l]))), T(0)
 		if m.Scale == 0 {
 			first, m.Scale, m.Norm2 = y, 1/math.Sqrt(sq), 1
 			margin = math.Sqrt(sq)
 		}
+		if first != 0 {
+			leave = 0
+		}
 		if coef[l] = first; !(margin <= m.Threshold) {
-			return first != 0
+			mask[l/64] &^= leave
+			continue
 		}
 		if first == 0 && !r.rule.relative && (length != atMostUnit || m.Scale < 0x1p-32) {
 			r.Fold(lo + l)
@@ -96,7 +103,8 @@ func (r *scaledMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, w 
 			a, u.ok = r.Stretch(lo+l, u.stretch, float64(float64(y)*u.add))
 		}
 		if !u.ok || a-a != 0 {
-			return first != 0
+			mask[l/64] &^= leave
+			continue
 		}
 		coef[l] += a
 		updates++
@@ -117,8 +125,7 @@ func (r *scaledMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, w 
 		if due != nil {
 			r.aim(m)
 		}
-		return true
-	})
+	}
 	return updates, coef
 }
 

@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"fmt"
+	"iter"
 	"math/bits"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -100,19 +101,16 @@ func keep(mask, those []uint64) int {
 	return n
 }
 
-// EachMember calls decide for the members in mask, in order, clears those for which it is false and
-// counts the others: what a MemberRule.Step does that has no vector form.
-func EachMember(mask []uint64, decide func(l int) bool) int {
-	n := 0
-	for i, todo := range mask {
-		for ; todo != 0; todo &= todo - 1 {
-			bit := bits.TrailingZeros64(todo)
-			if decide(64*i + bit) {
-				n++
-			} else {
-				mask[i] &^= 1 << bit
+// Members yields the members in mask, in order: what a MemberRule.Step that has no vector form goes
+// over.
+func Members(mask []uint64) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, todo := range mask {
+			for ; todo != 0; todo &= todo - 1 {
+				if !yield(64*i + bits.TrailingZeros64(todo)) {
+					return
+				}
 			}
 		}
 	}
-	return n
 }
