@@ -377,15 +377,6 @@ func labelled(ctx context.Context, key, value string, work func(context.Context)
 	pprof.Do(ctx, pprof.Labels(key, value), work)
 }
 
-// labelledPart is labelled, by several labels, of what a worker may do: Env.Pool's have none.
-func (j *Job) labelledPart(ctx context.Context, work func(context.Context), labels ...string) {
-	if j.env.Pool != nil {
-		work(ctx)
-		return
-	}
-	pprof.Do(ctx, pprof.Labels(labels...), work)
-}
-
 // manyParts is how many parts have labels of their own. Those behind share the last one.
 const manyParts = 64
 

@@ -542,15 +542,3 @@ func ExampleDot() {
 	fmt.Println(Dot([]float32{1, 2, 3}, []float32{4, 5, 6}))
 	// Output: 32
 }
-
-func makeActive[T Float](g *generator[T], n int) *operands[T] {
-	width := 1 + n%75
-	nl := min(n*3%16, width)
-	o := &operands[T]{z: g.floats(nl), lanes: take[int32](g.place, nl)}
-	for j, l := range g.rng.Perm(width)[:nl] {
-		o.lanes[j] = int32(l)
-	}
-	slices.Sort(o.lanes)
-	g.rows(o, n*5%31, width)
-	return o
-}
