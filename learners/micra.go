@@ -125,7 +125,7 @@ func newMICRA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 	}
 	return newScaledLinear[T](r, passes{sums: true,
 		least: cfg.Beta / primal.Pow(micraMost, cfg.Epsilon),
-		// for every v of length 1, u.v = sum alpha_k y_k x_k.v >= margin(v) sum alpha_k, and |u| = 1
+		// for every v of length 1, u.v = sum alpha_k y_k x_k.v >= margin(v) sum alpha_k, |u| = 1
 		bound: func(_, sum float64) float64 {
 			if !(sum > 0) {
 				return math.Inf(1)

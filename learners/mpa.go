@@ -174,7 +174,8 @@ func (l *MPA[T]) learnOne(b *engine.Block[T], i, r int) learner.Round {
 	}
 	sq := 2 * primal.SumSq(b, i)
 	// an infinite step would end all learning
-	if tau := T(paStep(l.step.Variant, float64(l.step.price()*w), loss, sq)); sq > 0 && tau-tau == 0 {
+	tau := T(paStep(l.step.Variant, float64(l.step.price()*w), loss, sq))
+	if sq > 0 && tau-tau == 0 {
 		l.add(r, tau, l.coef, rows, val)
 		l.add(s, -tau, l.coef, rows, val)
 		l.updates++

@@ -134,8 +134,8 @@ func (c *OnlineConfig) traits(name string, t learner.Traits,
 func newOnline[T learner.Float](k *learner.KernelConfig, budget int, r rule, env learner.Env) (
 	*OnlineKernel[T], error) {
 	s, err := kept.NewScaled[T](r.name, k.EngineKernel(), budget, env.Kept)
-	return &OnlineKernel[T]{set: s, name: r.name, rule: r.stepping(), pool: env.Pool, rows: env.Rows,
-		unit: 1, fade: 1}, err
+	return &OnlineKernel[T]{set: s, name: r.name, rule: r.stepping(), pool: env.Pool,
+		rows: env.Rows, unit: 1, fade: 1}, err
 }
 
 // Learn is Learner.Learn.

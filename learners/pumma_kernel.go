@@ -49,8 +49,8 @@ type KernelPUMMA[T learner.Float] struct {
 }
 
 func newKernelPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.Learner[T], error) {
-	o, err := newOnline[T](&cfg.KernelConfig, cfg.Budget, rule{name: "pumma", weights: cfg.SoftC > 0},
-		env)
+	r := rule{name: "pumma", weights: cfg.SoftC > 0}
+	o, err := newOnline[T](&cfg.KernelConfig, cfg.Budget, r, env)
 	l := &KernelPUMMA[T]{OnlineKernel: o, cfg: cfg, slots: [2]int{-1, -1}}
 	if cfg.SoftC > 0 {
 		l.invC = 1 / cfg.SoftC

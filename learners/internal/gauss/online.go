@@ -47,7 +47,8 @@ func NewOnline[T learner.Float](covariance string, r Rule) learner.Learner[T] {
 	}
 	l := &fullOnline[T]{Online: Online[T]{rule: r}}
 	l.walk, l.bytes = l.fields, func() int64 {
-		return primal.BytesOf(l.v) + primal.BytesOf(l.x) + primal.BytesOf(l.vx) + primal.BytesOf(l.u)
+		return primal.BytesOf(l.v) + primal.BytesOf(l.x) + primal.BytesOf(l.vx) +
+			primal.BytesOf(l.u)
 	}
 	return l
 }

@@ -334,8 +334,8 @@ func (l *ScaledLinear[T]) Fields(c *learner.Codec) {
 	c.Part(learner.CutPrefix, &l.Cut, CheckPassCut)
 }
 
-// SumField walks the sum of a learner's dual coefficients, after Fields. It is no part of the state,
-// but of a cut; where it is not known it becomes NaN.
+// SumField walks the sum of a learner's dual coefficients, after Fields. It is no part of the
+// state, but of a cut; where it is not known it becomes NaN.
 func (l *ScaledLinear[T]) SumField(c *learner.Codec, sum *float64) {
 	c.Then(func() {
 		*sum = math.NaN() // of a bound that the next Fit can do without
