@@ -30,41 +30,43 @@ type room struct {
 var rooms = []room{
 	{"cmd/halfspace", "internal/command", ""},
 	{"cmd/halfspace-bench", "internal/benchcommand", ""},
-	{"internal/benchcommand", "internal/command serve bench bench/papers dataset engine vecmath " +
-		"internal/spelling", ""},
-	{"internal/command", "serve shard exchange internal/compare training dataset/public " +
-		"eval model dataset dataset/format learner engine vecmath internal/report internal/atomicfile " +
-		"internal/schema internal/spelling", ". bench internal/benchcommand"},
+	{"internal/benchcommand", "internal/command internal/serve bench bench/papers dataset " +
+		"engine vecmath internal/spelling", ""},
+	{"internal/command", "internal/serve internal/shard internal/exchange internal/compare " +
+		"training internal/public eval model dataset dataset/format learner engine vecmath " +
+		"internal/report internal/atomicfile internal/schema internal/spelling", ". bench " +
+		"internal/benchcommand"},
 	{"examples/embed", ".", ""},
-	{"serve", ". model dataset/format learner engine internal/atomicfile internal/fields " +
-		"internal/frames internal/schema internal/waiting", "learners"},
+	{"internal/serve", ". model dataset/format learner engine internal/atomicfile " +
+		"internal/fields internal/frames internal/schema internal/waiting", "learners"},
 	{"examples/http", "dataset learners learner engine", ""},
 	{".", "training eval model dataset dataset/format learner engine internal/fields " +
 		"internal/scratch", "learners"},
-	{"bench/papers", "bench training eval eval/stat dataset learners learner engine internal/report " +
-		"internal/atomicfile internal/schema internal/naive", ""},
+	{"bench/papers", "bench training eval internal/stat dataset learners learner engine " +
+		"internal/report internal/atomicfile internal/schema internal/naive", ""},
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
 		"internal/naive", ""},
-	{"exchange", "model dataset/format learner engine", ". learners"},
-	{"bench/rows", "shard training model dataset engine", ""},
+	{"internal/exchange", "model dataset/format learner engine", ". learners"},
+	{"bench/rows", "internal/shard training model dataset engine", ""},
 	{"internal/brokers", "training", ""},
-	{"shard", "training eval model dataset/format learner engine internal/frames", ""},
-	{"internal/compare", "training eval eval/stat model dataset dataset/format learner engine " +
-		"internal/folds", ""},
+	{"internal/shard", "training eval model dataset/format learner engine internal/frames",
+		""},
+	{"internal/compare", "training eval internal/stat model dataset dataset/format learner " +
+		"engine internal/folds", ""},
 	{"training", "eval model dataset dataset/format learners learner engine internal/folds " +
 		"internal/spelling", "internal/compare"},
 	{"eval", "learner engine vecmath internal/waiting", "model dataset learners"},
-	{"eval/stat", "", ""},
+	{"internal/stat", "", ""},
 	{"internal/brokertest", "model internal/commandtest internal/realdata", ""},
 	{"internal/fields", "model dataset/format", ""},
 	{"model", "dataset/format learner engine internal/atomicfile", "learners vecmath"},
-	{"dataset/public", "internal/atomicfile", ""},
+	{"internal/public", "internal/atomicfile", ""},
 	{"dataset", "dataset/format engine internal/mapped", ""},
 	{"dataset/format", "engine", "dataset"},
-	{"learners", "learners/internal/ensemble learners/internal/gauss learners/internal/margin " +
-		"learners/internal/kept learners/internal/smo learners/internal/linalg " +
-		"learners/internal/primal learner engine vecmath internal/scratch internal/trusted",
-		"dataset"},
+	{"learners", "learners/internal/ensemble learners/internal/gauss " +
+		"learners/internal/margin learners/internal/kept learners/internal/smo " +
+		"learners/internal/linalg learners/internal/primal learner engine vecmath " +
+		"internal/scratch internal/trusted", "dataset"},
 	{"learners/internal/ensemble", "learners/internal/primal learner engine vecmath " +
 		"internal/scratch internal/trusted", "learners"},
 	{"learners/internal/gauss", "learners/internal/linalg learners/internal/primal learner " +
@@ -73,8 +75,8 @@ var rooms = []room{
 		"engine vecmath internal/trusted", ""},
 	{"learners/internal/kept", "learners/internal/linalg learners/internal/primal learner " +
 		"engine vecmath internal/scratch", ""},
-	{"learners/internal/smo", "learners/internal/linalg learners/internal/primal learner engine " +
-		"vecmath", ""},
+	{"learners/internal/smo", "learners/internal/linalg learners/internal/primal learner " +
+		"engine vecmath", ""},
 	{"learners/internal/linalg", "vecmath", ""},
 	{"learners/internal/primal", "learner engine vecmath internal/trusted", ""},
 	{"learners/internal/golden", "", ""},
@@ -111,8 +113,8 @@ var testHelpers = []string{"internal/approx", "internal/race", "internal/realdat
 var onlyIn = map[string][]string{
 	// which describe the CPU; vecmath asks x/sys/cpu, a sixth of its size
 	"github.com/klauspost/cpuid/v2": {"bench", "internal/command"},
-	"github.com/klauspost/compress": {"dataset", "shard"},
-	"google.golang.org/protobuf":    {"exchange"},
+	"github.com/klauspost/compress": {"dataset", "internal/shard"},
+	"google.golang.org/protobuf":    {"internal/exchange"},
 	"github.com/HdrHistogram":       {"internal/command"},
 	"github.com/spf13/cobra":        {"internal/command", "internal/benchcommand"},
 	"github.com/spf13/pflag":        {"internal/command", "internal/benchcommand"},

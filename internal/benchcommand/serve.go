@@ -18,7 +18,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/internal/command"
-	"github.com/halfspace-ml/halfspace/serve"
+	"github.com/halfspace-ml/halfspace/internal/serve"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/halfspace-ml/halfspace/dataset/public"
+	"github.com/halfspace-ml/halfspace/internal/public"
 	"github.com/halfspace-ml/halfspace/internal/spelling"
 )
 

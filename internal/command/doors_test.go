@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace"
-	"github.com/halfspace-ml/halfspace/exchange"
+	"github.com/halfspace-ml/halfspace/internal/exchange"
+	"github.com/halfspace-ml/halfspace/internal/serve"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/serve"
 )
 
 // doorRow is a row as somebody has it: numbers and texts by name, of which some are missing.

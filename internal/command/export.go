@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/halfspace-ml/halfspace/exchange"
+	"github.com/halfspace-ml/halfspace/internal/exchange"
 	"github.com/halfspace-ml/halfspace/model"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/halfspace-ml/halfspace/serve"
+	"github.com/halfspace-ml/halfspace/internal/serve"
 )
 
 // server is one run of serve.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/serve"
+	"github.com/halfspace-ml/halfspace/internal/serve"
 )
 
 // metricsMedia is the type of what /metrics answers: Prometheus' text form,

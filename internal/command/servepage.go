@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/internal/report"
-	"github.com/halfspace-ml/halfspace/serve"
+	"github.com/halfspace-ml/halfspace/internal/serve"
 )
 
 // grouped is a whole number with commas between thousands.

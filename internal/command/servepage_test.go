@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"github.com/halfspace-ml/halfspace/serve"
+	"github.com/halfspace-ml/halfspace/internal/serve"
 )
 
 // servedStats are of two models, the second of which nothing is known of.

@@ -3,7 +3,7 @@ package command
 import (
 	"os"
 
-	"github.com/halfspace-ml/halfspace/serve"
+	"github.com/halfspace-ml/halfspace/internal/serve"
 )
 
 // overLines serves the program whose child process this is, until it closes stdin.

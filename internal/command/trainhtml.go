@@ -9,8 +9,8 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/exchange"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
+	"github.com/halfspace-ml/halfspace/internal/exchange"
 	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/training"
 )

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/halfspace-ml/halfspace/eval/stat"
+	"github.com/halfspace-ml/halfspace/internal/stat"
 	"github.com/halfspace-ml/halfspace/training"
 )
 

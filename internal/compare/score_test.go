@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/eval/stat"
 	"github.com/halfspace-ml/halfspace/internal/folds"
+	"github.com/halfspace-ml/halfspace/internal/stat"
 	"github.com/halfspace-ml/halfspace/training"
 )
 

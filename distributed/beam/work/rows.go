@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/internal/command"
-	"github.com/halfspace-ml/halfspace/shard"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/shard"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 

@@ -17,8 +17,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	_ "github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/internal/serve"
 	_ "github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/serve"
 )
 
 // exampleModel writes the file of a model that knows two labels.

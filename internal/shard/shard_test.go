@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/frames"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 

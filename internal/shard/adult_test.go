@@ -11,7 +11,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
-	"github.com/halfspace-ml/halfspace/shard"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 

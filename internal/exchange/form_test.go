@@ -198,7 +198,7 @@ func scaling(method string) *format.Scaling {
 // kept returns the model files of all learners by their names.
 func kept(t testing.TB) map[string]*model.Model {
 	t.Helper()
-	files, err := filepath.Glob("../model/testdata/kept/*.model")
+	files, err := filepath.Glob("../../model/testdata/kept/*.model")
 	if err != nil || len(files) < 100 {
 		t.Fatalf("%d kept models (%v)", len(files), err)
 	}
