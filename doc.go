@@ -13,7 +13,6 @@
 //
 //	cmd/halfspace  the command
 //	bench          throughput suites; bench/papers the tables and figures of the papers
-//	shard          one ensemble in parts, on any number of machines, and what joins them
 //	training       one run without flags or terminal: plan, run, observe, checkpoint, resume
 //	eval           progressive validation, test error, margins
 //	model          the model file
