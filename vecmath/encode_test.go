@@ -224,7 +224,8 @@ func (e *encoder) assembler(t *testing.T) func(file string) error {
 		t.Fatal(err)
 	}
 	tool := filepath.Join(dir, "asm2plan9s")
-	build := exec.Command(goCommand, "build", "-modfile=../.ci/tools.mod", "-o", tool, "github.com/minio/asm2plan9s")
+	build := exec.Command(goCommand, "build", "-modfile=../.ci/tools.mod", "-o", tool,
+		"github.com/minio/asm2plan9s")
 	build.Env = append(os.Environ(), "GOARCH="+e.goarch, "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building asm2plan9s: %v\n%s", err, out)
