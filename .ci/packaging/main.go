@@ -85,8 +85,8 @@ func writePages(dir string, when time.Time) error {
 	return nil
 }
 
-// writeImage writes an image in the OCI layout, which skopeo, podman and docker load once it is a tar
-// archive. Its one layer is dir/ARCH.tar: a static program needs no other files.
+// writeImage writes an image in the OCI layout, which skopeo, podman and docker load once it is a
+// tar archive. Its one layer is dir/ARCH.tar: a static program needs no other files.
 func writeImage(version, dir, out string, when time.Time) error {
 	images := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, arch := range []string{"amd64", "arm64"} {
