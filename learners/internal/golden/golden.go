@@ -6,16 +6,23 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
 // Read reads the document of that name, "bayes/ep_batch" say, into doc.
 func Read(t testing.TB, name string, doc any) {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	dir := filepath.Join(filepath.Dir(here), "../../testdata")
-	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)+".json"))
+	here, err := os.Getwd() // of a test: its package's folder, learners or one below
+	if err != nil {
+		t.Fatal(err)
+	}
+	for filepath.Base(here) != "learners" {
+		if here == filepath.Dir(here) {
+			t.Fatal("golden.Read is called outside learners")
+		}
+		here = filepath.Dir(here)
+	}
+	data, err := os.ReadFile(filepath.Join(here, "testdata", filepath.FromSlash(name)+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
