@@ -61,11 +61,18 @@ func NewOBPM[T engine.Float](members int, tau float64, env learner.Env) (
 	return learner.Make[T]("obpm", c, env)
 }
 
+// VectorMachine is a support vector machine.
+type VectorMachine[T engine.Float] interface {
+	learner.Fitter[T]
+	learner.Biased
+	Solution() learners.SVMSolution
+}
+
 // NewSVM makes a support vector machine.
-func NewSVM[T engine.Float](c learners.SVMConfig, pool *engine.Pool) (*learners.SVM[T], error) {
+func NewSVM[T engine.Float](c learners.SVMConfig, pool *engine.Pool) (VectorMachine[T], error) {
 	l, err := learner.Make[T]("svm", &c, learner.Env{Pool: pool})
 	if err != nil {
 		return nil, err
 	}
-	return l.(*learners.SVM[T]), nil
+	return l.(VectorMachine[T]), nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-func newSVM(t testing.TB, c learners.SVMConfig) *learners.SVM[float64] {
+func newSVM(t testing.TB, c learners.SVMConfig) VectorMachine[float64] {
 	t.Helper()
 	s, err := NewSVM[float64](c, nil)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Learner[float32] = (*DiagonalADF[float32])(nil)
+var _ learner.Learner[float32] = (*diagonalADF[float32])(nil)
 
 func init() { learner.Register("adf", (*ADFConfig)(nil)) }
 
@@ -27,7 +27,7 @@ func (*ADFConfig) Entry() learner.Entry {
 	}
 }
 
-// DiagonalADF is assumed density filtering with independent weights: after each example the
+// diagonalADF is assumed density filtering with independent weights: after each example the
 // posterior is replaced by the Gaussian with its means and variances.
 //
 // Reference: T. P. Minka, "A family of algorithms for approximate Bayesian inference", PhD thesis,
@@ -45,7 +45,7 @@ func (*ADFConfig) Entry() learner.Entry {
 // Guarantee: for examples of one feature each it is ADF with the full covariance: TestDiagonalADF.
 //
 // Cost: O(non-zeros). Memory: two float64 a feature.
-type DiagonalADF[T learner.Float] struct {
+type diagonalADF[T learner.Float] struct {
 	eps     float64
 	probit2 float64              // variance of the noise of scores; 0: a step
 	noise   *gauss.NoiseEstimate // that eps follows; nil: none
@@ -109,7 +109,7 @@ func newADF[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 		return nil, err
 	}
 	if cfg.Covariance == "diagonal" {
-		return &DiagonalADF[T]{eps: cfg.Noise, probit2: float64(cfg.Probit * cfg.Probit),
+		return &diagonalADF[T]{eps: cfg.Noise, probit2: float64(cfg.Probit * cfg.Probit),
 			noise: gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)}, nil
 	}
 	// One point has its site after one sweep; the second finds nothing to do.
@@ -118,7 +118,7 @@ func newADF[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 }
 
 // Learn is Learner.Learn.
-func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *diagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock("adf", b, len(rounds)); err != nil {
 		return err
 	}
@@ -178,31 +178,31 @@ func diagonalStep(m, v, x, step, shrink float64) (mean, variance float64) {
 }
 
 // hypothesis is the posterior as it is.
-func (l *DiagonalADF[T]) hypothesis() diagonal[T] {
+func (l *diagonalADF[T]) hypothesis() diagonal[T] {
 	return diagonal[T]{primal.WideWeights[T]{Name: "adf", W: l.m, Divisor: 1}, l.v, l.eps,
 		l.probit2}
 }
 
 // Score is Learner.Score: the mean of w.x.
-func (l *DiagonalADF[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *diagonalADF[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis()
 	return p.Score(b, dst)
 }
 
 // Proba is Prober.Proba, as that of VVM. O(non-zeros) an example.
-func (l *DiagonalADF[T]) Proba(b *engine.Block[T], dst []float64) error {
+func (l *diagonalADF[T]) Proba(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis()
 	return p.Proba(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *DiagonalADF[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
+func (l *diagonalADF[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
 
 // View is for [learner.ViewOf].
-func (l *DiagonalADF[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
+func (l *diagonalADF[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
 
 // MergePosterior is that of VVM, of two learners with a diagonal covariance.
-func (l *DiagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
+func (l *diagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 	o, err := l.alike(other)
 	if err != nil {
 		return err
@@ -231,8 +231,8 @@ func (l *DiagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 }
 
 // alike returns the learner that other is, one of the same form with the same label noise.
-func (l *DiagonalADF[T]) alike(other learner.Learner[T]) (*DiagonalADF[T], error) {
-	o, ok := other.(*DiagonalADF[T])
+func (l *diagonalADF[T]) alike(other learner.Learner[T]) (*diagonalADF[T], error) {
+	o, ok := other.(*diagonalADF[T])
 	if !ok || (o.noise != nil) != (l.noise != nil) || l.noise == nil && o.eps != l.eps ||
 		ok && o.probit2 != l.probit2 {
 		return nil, fmt.Errorf("adf: other posterior is of %T, or of another label-noise or "+
@@ -242,7 +242,7 @@ func (l *DiagonalADF[T]) alike(other learner.Learner[T]) (*DiagonalADF[T], error
 }
 
 // DividePrior is [learner.PosteriorMerger.DividePrior].
-func (l *DiagonalADF[T]) DividePrior(prior learner.Learner[T], times int) error {
+func (l *diagonalADF[T]) DividePrior(prior learner.Learner[T], times int) error {
 	if times == 0 { // there are no points
 		return nil
 	}
@@ -282,10 +282,10 @@ func (l *DiagonalADF[T]) DividePrior(prior learner.Learner[T], times int) error 
 }
 
 // Weights returns the posterior mean.
-func (l *DiagonalADF[T]) Weights() []float64 { return slices.Clone(l.m) }
+func (l *diagonalADF[T]) Weights() []float64 { return slices.Clone(l.m) }
 
 // Report returns how many examples were skipped.
-func (l *DiagonalADF[T]) Report() learner.PosteriorReport {
+func (l *diagonalADF[T]) Report() learner.PosteriorReport {
 	r := learner.PosteriorReport{Passed: l.passed}
 	if l.noise != nil {
 		r.LabelNoise = l.noise.Rate
@@ -294,15 +294,15 @@ func (l *DiagonalADF[T]) Report() learner.PosteriorReport {
 }
 
 // Updates is Learner.Updates.
-func (l *DiagonalADF[T]) Updates() int64 { return l.updates }
+func (l *diagonalADF[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *DiagonalADF[T]) Bytes() int64 {
+func (l *diagonalADF[T]) Bytes() int64 {
 	return primal.BytesOf(l.m) + primal.BytesOf(l.v) + int64(unsafe.Sizeof(*l))
 }
 
 // Forget is [learner.Forgetter.Forget]: no variance becomes larger than that of the prior.
-func (l *DiagonalADF[T]) Forget(keep float64) error {
+func (l *diagonalADF[T]) Forget(keep float64) error {
 	if err := learner.CheckKeep("adf", keep); err != nil {
 		return err
 	}
@@ -311,19 +311,19 @@ func (l *DiagonalADF[T]) Forget(keep float64) error {
 }
 
 // State is Learner.State: means and variances.
-func (l *DiagonalADF[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *diagonalADF[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *DiagonalADF[T]) SetState(s learner.State) error {
+func (l *diagonalADF[T]) SetState(s learner.State) error {
 	return learner.SetState("adf", s, l.fields)
 }
 
 // CheckState is Learner.CheckState.
-func (l *DiagonalADF[T]) CheckState(s learner.State) error {
+func (l *diagonalADF[T]) CheckState(s learner.State) error {
 	return learner.CheckState("adf", s, l.fields)
 }
 
-func (l *DiagonalADF[T]) fields(c *learner.Codec) {
+func (l *diagonalADF[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	learner.Count(c, "passed", &l.passed)
 	m := learner.Vector(c, "w", &l.m)

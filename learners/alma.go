@@ -71,7 +71,7 @@ func (*ALMAConfig) Entry() learner.Entry {
 //
 // Cost: one dot an example. An update is O(non-zeros), for p > 2 two powers for each; O(features)
 // every time that c has fallen by 2^(40/p), which is some p log(k)/20 times in k updates. Memory:
-// one T a feature, for p > 2 and a float64. With a kernel, which p = 2 has, see [OnlineKernel].
+// one T a feature, for p > 2 and a float64. With a kernel, which p = 2 has, see [OnlineConfig].
 type ALMAConfig struct {
 	// P is the p of |x|_p, the norm of the examples. Default 2; 2 or more.
 	P float64 `json:"p" flag:"p"`

@@ -12,7 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Learner[float32] = (*Budget[float32])(nil)
+var _ learner.Learner[float32] = (*budgetLearner[float32])(nil)
 
 func init() { learner.Register("budget", (*BudgetConfig)(nil)) }
 
@@ -29,8 +29,8 @@ func (*BudgetConfig) Entry() learner.Entry {
 	}
 }
 
-// Budget is a kernel perceptron that keeps at most p examples: when one more is to be learned, it
-// first removes the one that is recognised with the largest margin without itself.
+// budgetLearner is a kernel perceptron that keeps at most p examples: when one more is to be
+// learned, it first removes the one that is recognised with the largest margin without itself.
 //
 // Reference: K. Crammer, J. Kandola, Y. Singer, "Online Classification on a Budget", NIPS 2003, as
 // figure 1 of J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget",
@@ -55,7 +55,7 @@ func (*BudgetConfig) Entry() learner.Entry {
 //
 // Cost: a kernel row over the kept examples an example; O(p) more an update. Memory: the kept
 // examples and p^2 float64.
-type Budget[T learner.Float] struct {
+type budgetLearner[T learner.Float] struct {
 	cfg BudgetConfig
 	kept.SupportSet[T]
 	seen, updates int64
@@ -131,13 +131,13 @@ func newBudget[T learner.Float](c learner.Config, env learner.Env) (learner.Lear
 	if err != nil {
 		return nil, err
 	}
-	l := &Budget[T]{cfg: cfg, kept: env.Kept}
+	l := &budgetLearner[T]{cfg: cfg, kept: env.Kept}
 	l.SupportSet, err = l.empty()
 	return l, err
 }
 
 // empty returns a support that keeps nothing yet.
-func (l *Budget[T]) empty() (kept.SupportSet[T], error) {
+func (l *budgetLearner[T]) empty() (kept.SupportSet[T], error) {
 	s, err := kept.NewSupport[T]("budget", l.cfg.EngineKernel())
 	if err == nil && l.kept > 0 && l.cfg.Budget > 0 {
 		s.Reserve(l.cfg.Budget, true)
@@ -146,7 +146,7 @@ func (l *Budget[T]) empty() (kept.SupportSet[T], error) {
 }
 
 // Learn is Learner.Learn.
-func (l *Budget[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *budgetLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckWeighted("budget", b, len(rounds)); err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 }
 
 // room returns the slot for an example, after what (1) removes.
-func (l *Budget[T]) room() int {
+func (l *budgetLearner[T]) room() int {
 	free := l.List.Len()
 	if l.cfg.Variable {
 		for j := l.best(); j >= 0 && l.MarginWithout(j) >= l.cfg.Beta; j = l.best() { // (1v)
@@ -199,7 +199,7 @@ func (l *Budget[T]) room() int {
 }
 
 // best returns the example to remove, (1a), or -1 if there is none.
-func (l *Budget[T]) best() int {
+func (l *budgetLearner[T]) best() int {
 	best := -1
 	for j := range l.List.Len() {
 		if l.cfg.Variable && l.Alpha[j] == 0 {
@@ -218,40 +218,40 @@ func (l *Budget[T]) best() int {
 }
 
 // Score is Learner.Score.
-func (l *Budget[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *budgetLearner[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.Hypothesis(1)
 	return p.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *Budget[T]) Snapshot() learner.Predictor[T] { return l.Hypothesis(1).Copied() }
+func (l *budgetLearner[T]) Snapshot() learner.Predictor[T] { return l.Hypothesis(1).Copied() }
 
 // View is for [learner.ViewOf].
-func (l *Budget[T]) View() learner.Predictor[T] { return l.Hypothesis(1).View() }
+func (l *budgetLearner[T]) View() learner.Predictor[T] { return l.Hypothesis(1).View() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
-func (l *Budget[T]) Weights() []float64 { return nil }
+func (l *budgetLearner[T]) Weights() []float64 { return nil }
 
 // Updates is Learner.Updates.
-func (l *Budget[T]) Updates() int64 { return l.updates }
+func (l *budgetLearner[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *Budget[T]) Bytes() int64 { return l.SupportSet.Bytes() }
+func (l *budgetLearner[T]) Bytes() int64 { return l.SupportSet.Bytes() }
 
 // State is Learner.State: kept examples, coefficients and margins.
-func (l *Budget[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *budgetLearner[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *Budget[T]) SetState(s learner.State) error {
+func (l *budgetLearner[T]) SetState(s learner.State) error {
 	return learner.SetState("budget", s, l.fields)
 }
 
 // CheckState is Learner.CheckState.
-func (l *Budget[T]) CheckState(s learner.State) error {
+func (l *budgetLearner[T]) CheckState(s learner.State) error {
 	return learner.CheckState("budget", s, l.fields)
 }
 
-func (l *Budget[T]) fields(c *learner.Codec) {
+func (l *budgetLearner[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)
 	learner.Count(c, "updates", &l.updates)
 	kept := l.SupportSet.Fields(c, l.cfg.Budget, l.cfg.bounded(), seen)

@@ -60,7 +60,7 @@ func (*CRAMMAConfig) Entry() learner.Entry {
 //
 // Cost: one dot an example, one axpy an update: O(non-zeros), and O(features) every 1024 updates at
 // least. Memory: one T a feature. With a
-// kernel see [OnlineKernel].
+// kernel see [OnlineConfig].
 type CRAMMAConfig struct {
 	// Epsilon is the power by which the threshold shrinks: beta/t^epsilon at update t. Default 0.5;
 	// above 0.

@@ -14,13 +14,13 @@ func natural(t *testing.T, l learner.Learner[float64], d int) (A [][]float64, b 
 	t.Helper()
 	m := append(l.Weights(), make([]float64, d)...)[:d]
 	A, b = make([][]float64, d), make([]float64, d)
-	if a, ok := l.(*DiagonalADF[float64]); ok {
+	if a, ok := l.(*diagonalADF[float64]); ok {
 		for i := range d {
 			A[i] = make([]float64, d)
 			A[i][i] = 1 / a.v[i]
 		}
 	} else {
-		v := l.(*VVM[float64])
+		v := l.(*vvm[float64])
 		if v.p.K > 0 {
 			t.Fatalf("%d points are left", v.p.K)
 		}

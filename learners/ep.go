@@ -13,7 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Learner[float32] = (*EP[float32])(nil)
+var _ learner.Learner[float32] = (*epLearner[float32])(nil)
 
 func init() { learner.Register("ep", (*EPConfig)(nil)) }
 
@@ -29,11 +29,11 @@ func (*EPConfig) Entry() learner.Entry {
 	}
 }
 
-// EP is VVM with all examples kept as points, whose sites are refined to convergence and then
-// absorbed: Fit leaves a Gaussian.
+// epLearner is VVM with all examples kept as points, whose sites are refined to convergence and
+// then absorbed: Fit leaves a Gaussian.
 //
 // Reference: T. P. Minka, "Expectation propagation for approximate Bayesian inference", UAI 2001,
-// and the VVM paper (see [VVM]), section 2. With x_i times its label and u_i = w.x_i, each
+// and the VVM paper (see [VVMConfig]), section 2. With x_i times its label and u_i = w.x_i, each
 // example's likelihood of u_i is replaced by a Gaussian factor, its site, so that
 //
 //	(6) q(w) = p(w) prod_i exp(nu_i u_i - tau_i u_i^2/2)
@@ -57,7 +57,7 @@ func (*EPConfig) Entry() learner.Entry {
 // Cost: for n examples of d features O(min(n, d)^2) a refinement, n of which are a sweep: in the
 // space of the n scores, or of the weights where d is smaller or FitOptions.GramBytes does not
 // allow two n x n matrices. Memory: n d float64 and those matrices, or d^2.
-type EP[T learner.Float] struct{ *VVM[T] }
+type epLearner[T learner.Float] struct{ *vvm[T] }
 
 // EPConfig holds the settings of EP.
 type EPConfig struct{ PointsConfig }
@@ -110,11 +110,11 @@ func newEP[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T]
 	if err != nil {
 		return nil, err
 	}
-	return &EP[T]{virtualPoints[T]("ep", cfg.PointsConfig, 0, 0, false)}, nil
+	return &epLearner[T]{virtualPoints[T]("ep", cfg.PointsConfig, 0, 0, false)}, nil
 }
 
 // Learn returns an error that wraps ErrBatch.
-func (l *EP[T]) Learn(*engine.Block[T], []learner.Round) error {
+func (l *epLearner[T]) Learn(*engine.Block[T], []learner.Round) error {
 	return fmt.Errorf("ep: %w", learner.ErrBatch)
 }
 
@@ -122,7 +122,7 @@ func (l *EP[T]) Learn(*engine.Block[T], []learner.Round) error {
 // whether the last one changed no site by more than the tolerance, skipped none, and all of
 // them made the Gaussian: Report counts those that did not. Violators are the examples with y f <=
 // 0. When ctx ends the state is unchanged.
-func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+func (l *epLearner[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	if err := l.checkFit(b, &o); err != nil {
 		return learner.FitResult{}, err
@@ -196,7 +196,7 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOption
 const halvings = 4
 
 // checkFit refuses what Fit doesn't take, and sets the defaults of o.
-func (l *EP[T]) checkFit(b *engine.Block[T], o *learner.FitOptions) error {
+func (l *epLearner[T]) checkFit(b *engine.Block[T], o *learner.FitOptions) error {
 	if err := primal.CheckBlock("ep", b, b.Len()); err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (l *EP[T]) checkFit(b *engine.Block[T], o *learner.FitOptions) error {
 }
 
 // sweep refines all sites once, on the scores or on the sites t; r.Updates sweeps were before it.
-func (l *EP[T]) sweep(ctx context.Context, p *gauss.Posterior, t *gauss.Sites,
+func (l *epLearner[T]) sweep(ctx context.Context, p *gauss.Posterior, t *gauss.Sites,
 	r *learner.FitResult) {
 	damping := l.ep.Damping
 	for n := int64(l.ep.Sweeps); r.Updates >= n; n += n + int64(l.ep.Sweeps) {

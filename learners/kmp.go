@@ -14,7 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-var _ learner.Learner[float32] = (*KMP[float32])(nil)
+var _ learner.Learner[float32] = (*kmp[float32])(nil)
 
 func init() { learner.Register("kmp", (*KMPConfig)(nil)) }
 
@@ -30,7 +30,7 @@ func (*KMPConfig) Entry() learner.Entry {
 	}
 }
 
-// KMP fits the labels by a sum over few examples, each step by the one that lowers the sum of
+// kmp fits the labels by a sum over few examples, each step by the one that lowers the sum of
 // squares most.
 //
 // Reference: P. Vincent, Y. Bengio, "Kernel Matching Pursuit", Machine Learning 48, 2002, as figure
@@ -57,7 +57,7 @@ func (*KMPConfig) Entry() learner.Entry {
 // one. Without a kernel only the first step: then O(non-zeros). Backfitting O(size) more inner
 // products of examples' length. Memory: up to 37 float64 and sixteen T an example; backfitting
 // one an example and step. Concurrency: the sums over rows, and the rows, in parts on the pool.
-type KMP[T learner.Float] struct {
+type kmp[T learner.Float] struct {
 	cfg  KMPConfig
 	pool *engine.Pool
 	kept.Expansion[T]
@@ -118,17 +118,17 @@ func newKMP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
-	return &KMP[T]{cfg: cfg, pool: env.Pool}, nil
+	return &kmp[T]{cfg: cfg, pool: env.Pool}, nil
 }
 
 // Learn returns an error that wraps ErrBatch.
-func (l *KMP[T]) Learn(*engine.Block[T], []learner.Round) error {
+func (l *kmp[T]) Learn(*engine.Block[T], []learner.Round) error {
 	return fmt.Errorf("kmp: %w", learner.ErrBatch)
 }
 
 // Fit is Fitter.Fit. It starts anew every time; an update is a step. Violators are the examples
 // with y f <= 0. When ctx ends the state is unchanged.
-func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+func (l *kmp[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	n := b.Len()
 	if err := primal.CheckBlock("kmp", b, n); err != nil {
@@ -463,46 +463,46 @@ func (p *pursuit[T]) solve() []float64 {
 }
 
 // Score is Learner.Score.
-func (l *KMP[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *kmp[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.expanded()
 	return p.Score(b, dst)
 }
 
 // expanded is the hypothesis.
-func (l *KMP[T]) expanded() kept.KernelExpansion[T] {
+func (l *kmp[T]) expanded() kept.KernelExpansion[T] {
 	return kept.KernelExpansion[T]{Name: "kmp", Expansion: l.Expansion,
 		Kernel: l.cfg.EngineKernel(),
 		Pool:   l.pool}
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *KMP[T]) Snapshot() learner.Predictor[T] { return l.expanded().View() }
+func (l *kmp[T]) Snapshot() learner.Predictor[T] { return l.expanded().View() }
 
 // View is for [learner.ViewOf].
-func (l *KMP[T]) View() learner.Predictor[T] { return l.expanded().View() }
+func (l *kmp[T]) View() learner.Predictor[T] { return l.expanded().View() }
 
 // Weights returns nil: the hypothesis is a sum over chosen examples.
-func (l *KMP[T]) Weights() []float64 { return nil }
+func (l *kmp[T]) Weights() []float64 { return nil }
 
 // Support returns the number of examples chosen.
-func (l *KMP[T]) Support() int { return len(l.Coef) }
+func (l *kmp[T]) Support() int { return len(l.Coef) }
 
 // Updates returns the steps made.
-func (l *KMP[T]) Updates() int64 { return l.updates }
+func (l *kmp[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *KMP[T]) Bytes() int64 { return l.Expansion.Bytes() + int64(unsafe.Sizeof(*l)) }
+func (l *kmp[T]) Bytes() int64 { return l.Expansion.Bytes() + int64(unsafe.Sizeof(*l)) }
 
 // State is Learner.State: the chosen examples and their coefficients.
-func (l *KMP[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *kmp[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *KMP[T]) SetState(s learner.State) error { return learner.SetState("kmp", s, l.fields) }
+func (l *kmp[T]) SetState(s learner.State) error { return learner.SetState("kmp", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *KMP[T]) CheckState(s learner.State) error { return learner.CheckState("kmp", s, l.fields) }
+func (l *kmp[T]) CheckState(s learner.State) error { return learner.CheckState("kmp", s, l.fields) }
 
-func (l *KMP[T]) fields(c *learner.Codec) {
+func (l *kmp[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	l.Expansion.Fields(c, l.cfg.EngineKernel(), l.pool)
 }

@@ -68,7 +68,7 @@ func TestMergeParallel(t *testing.T) {
 					points := PointsConfig{Noise: eps, Tolerance: 1e-13, Sweeps: 2000, Damping: 1}
 					l := virtual(t, "vvm", &VVMConfig{Buffer: 2, Pairs: 3, PointsConfig: points})
 					kept := virtual(t, "vvm", &VVMConfig{Buffer: 3, PointsConfig: points})
-					for _, v := range []*VVM[float64]{l, kept} {
+					for _, v := range []*vvm[float64]{l, kept} {
 						if err := v.Learn(b, make([]learner.Round, 3)); err != nil {
 							t.Fatal(err)
 						}

@@ -50,7 +50,7 @@ func (*MICRAConfig) Entry() learner.Entry {
 // Guarantee: |u| = 1 after every update: TestMICRA.
 //
 // Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features)
-// every 1024 updates. Memory: one T a feature. With a kernel see [OnlineKernel].
+// every 1024 updates. Memory: one T a feature. With a kernel see [OnlineConfig].
 type MICRAConfig struct {
 	// Beta is the margin at the first update, of weights of length 1. Default 0.1; 0 or more.
 	Beta float64 `json:"beta" flag:"beta"`

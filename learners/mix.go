@@ -32,14 +32,14 @@ func mixWeights[T learner.Float](to learner.Learner[T], of []learner.Learner[T],
 }
 
 // Mixer is for [learner.MixerOf]: of averages whose members have nothing but weights.
-func (o *OBPM[T]) Mixer() learner.Mixer[T] {
+func (o *obpm[T]) Mixer() learner.Mixer[T] {
 	if !o.cfg.Traits().Mixes {
 		return nil
 	}
 	return mixingOBPM[T]{o}
 }
 
-type mixingOBPM[T learner.Float] struct{ o *OBPM[T] }
+type mixingOBPM[T learner.Float] struct{ o *obpm[T] }
 
 // Mix is [learner.Mixer.Mix]: member by member, and S.
 func (m mixingOBPM[T]) Mix(of []learner.Learner[T], share []float64,

@@ -14,7 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-var _ learner.Learner[float32] = (*MPA[float32])(nil)
+var _ learner.Learner[float32] = (*mpa[float32])(nil)
 
 func init() { learner.Register("mpa", (*MPAConfig)(nil)) }
 
@@ -27,7 +27,7 @@ func (*MPAConfig) Entry() learner.Entry {
 	}
 }
 
-// MPA is PA for any number of classes by one loss, not by a learner of two for each: an example
+// mpa is PA for any number of classes by one loss, not by a learner of two for each: an example
 // moves the weights of its class towards it and those of the rival, the other class that scores
 // most, away from it, as little as brings the difference of their scores to 1 (PA), or as a trade
 // of that against the loss that remains (PA-I, PA-II).
@@ -61,7 +61,7 @@ func (*MPAConfig) Entry() learner.Entry {
 //
 // Cost: one row operation a non-zero for the scores of up to 128 classes, two more an update.
 // Memory: one T a feature and class, their number rounded up to 64 bytes.
-type MPA[T learner.Float] struct {
+type mpa[T learner.Float] struct {
 	cfg MPAConfig
 	table[T]
 	step    PAConfig
@@ -122,13 +122,13 @@ func newMPA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 	if err != nil {
 		return nil, err
 	}
-	l := &MPA[T]{cfg: cfg, step: cfg.rule(), coef: make([]T, engine.WideTile)}
+	l := &mpa[T]{cfg: cfg, step: cfg.rule(), coef: make([]T, engine.WideTile)}
 	l.come(cfg.Classes)
 	return l, nil
 }
 
 // Learn is Learner.Learn.
-func (l *MPA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *mpa[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	known := l.cfg.Classes
 	if known == 0 {
 		known = MaxClasses
@@ -153,7 +153,7 @@ func (l *MPA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 }
 
 // learnOne is Learn of example i, of class r.
-func (l *MPA[T]) learnOne(b *engine.Block[T], i, r int) learner.Round {
+func (l *mpa[T]) learnOne(b *engine.Block[T], i, r int) learner.Round {
 	rows, val := l.example(b, i)
 	l.scores = slices.Grow(l.scores[:0], l.classes)[:l.classes]
 	l.score(l.scores, rows, val)
@@ -196,38 +196,38 @@ func rival(scores []float64, r int) int {
 }
 
 // Score is Learner.Score.
-func (l *MPA[T]) Score(b *engine.Block[T], dst []float64) error { return l.outputs(b, dst) }
+func (l *mpa[T]) Score(b *engine.Block[T], dst []float64) error { return l.outputs(b, dst) }
 
 // Outputs is for [learner.OutputsOf]: the classes that have come.
-func (l *MPA[T]) Outputs() int { return l.classes }
+func (l *mpa[T]) Outputs() int { return l.classes }
 
 // Updates is Learner.Updates.
-func (l *MPA[T]) Updates() int64 { return l.updates }
+func (l *mpa[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *MPA[T]) Bytes() int64 {
+func (l *mpa[T]) Bytes() int64 {
 	return l.table.Bytes() + int64(unsafe.Sizeof(*l)) + 8*int64(cap(l.scores)) +
 		primal.BytesOf(l.coef)
 }
 
 // State returns the weights, [feature][class], and the updates.
-func (l *MPA[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *mpa[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *MPA[T]) SetState(s learner.State) error { return learner.SetState("mpa", s, l.fields) }
+func (l *mpa[T]) SetState(s learner.State) error { return learner.SetState("mpa", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *MPA[T]) CheckState(s learner.State) error {
+func (l *mpa[T]) CheckState(s learner.State) error {
 	return learner.CheckState("mpa", s, l.fields)
 }
 
-func (l *MPA[T]) fields(c *learner.Codec) {
+func (l *mpa[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	l.table.fields(c, l.cfg.Classes)
 }
 
 // Forget is [learner.Forgetter.Forget].
-func (l *MPA[T]) Forget(keep float64) error {
+func (l *mpa[T]) Forget(keep float64) error {
 	if err := learner.CheckKeep("mpa", keep); err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (l *MPA[T]) Forget(keep float64) error {
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *MPA[T]) Snapshot() learner.Predictor[T] {
+func (l *mpa[T]) Snapshot() learner.Predictor[T] {
 	p := &prototypes[T]{table: l.table, known: l.cfg.Classes}
 	p.tiles = slices.Clone(p.tiles)
 	for i := range p.tiles {
@@ -251,11 +251,11 @@ func (l *MPA[T]) Snapshot() learner.Predictor[T] {
 }
 
 // View is for [learner.ViewOf].
-func (l *MPA[T]) View() learner.Predictor[T] {
+func (l *mpa[T]) View() learner.Predictor[T] {
 	return &prototypes[T]{table: l.table, known: l.cfg.Classes}
 }
 
-// prototypes is the hypothesis of an [MPA].
+// prototypes is the hypothesis of an [MPAConfig].
 type prototypes[T learner.Float] struct {
 	table[T]
 	known int

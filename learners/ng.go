@@ -16,7 +16,7 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-var _ learner.Learner[float32] = (*NG[float32])(nil)
+var _ learner.Learner[float32] = (*ngLearner[float32])(nil)
 
 func init() { learner.Register("ng", (*NGConfig)(nil)) }
 
@@ -32,7 +32,7 @@ func (*NGConfig) Entry() learner.Entry {
 	}
 }
 
-// NG descends the logistic loss along the natural gradient, for which it keeps the uncentred
+// ngLearner descends the logistic loss along the natural gradient, for which it keeps the uncentred
 // covariance of the gradients as k leading eigenvectors and the gradients since these were taken.
 //
 // Reference: N. Le Roux, P.-A. Manzagol, Y. Bengio, "Topmoumoute Online Natural Gradient
@@ -78,7 +78,7 @@ func (*NGConfig) Entry() learner.Entry {
 // Cost: an example costs b + k inner products with its non-zeros and O((b + k)^3) for (1); the
 // columns are added to the weights, and reduced, only every b examples, O((b + k) k) a feature and
 // O((b + k)^3) for the eigenvectors. Memory: b + 2 k float64 a feature.
-type NG[T learner.Float] struct {
+type ngLearner[T learner.Float] struct {
 	cfg     NGConfig
 	w       []float64   // without step.rows
 	rows    [][]float64 // columns of X but for scale; after the first n, scratch
@@ -176,7 +176,7 @@ func newNG[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T]
 		return nil, err
 	}
 	size := cfg.Buffer + cfg.Rank
-	return &NG[T]{
+	return &ngLearner[T]{
 		cfg: cfg, rows: make([][]float64, size+cfg.Rank), scale: make([]float64, size),
 		step: make([]float64, size), gram: make([]float64, size*size), size: size,
 		dots: make([]float64, size), factor: make([]float64, size*size), vectors: make([]float64,
@@ -185,7 +185,7 @@ func newNG[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T]
 }
 
 // Learn is Learner.Learn.
-func (l *NG[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *ngLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckWeighted("ng", b, len(rounds)); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 
 // learn makes the step along example i with gradient g times the example, of squared length sq. It
 // reports whether there was one.
-func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
+func (l *ngLearner[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 	own := float64(float64(g*g) * sq)
 	if !(own > 0) || own-own != 0 {
 		return false
@@ -249,7 +249,7 @@ func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 
 // solve is (1): the last column of the inverse of gram + lambda I, by Cholesky's factor L, of which
 // it is L'^-1 L^-1 e_last.
-func (l *NG[T]) solve() bool {
+func (l *ngLearner[T]) solve() bool {
 	n, c := l.n, l.solved
 	for i := range n {
 		row := l.factor[i*l.size:][:i+1]
@@ -271,7 +271,7 @@ func (l *NG[T]) solve() bool {
 }
 
 // reduce is (3). The steps go into w first.
-func (l *NG[T]) reduce() {
+func (l *ngLearner[T]) reduce() {
 	n, k := l.n, l.cfg.Rank
 	l.flush()
 	V := l.vectors
@@ -306,7 +306,7 @@ func (l *NG[T]) reduce() {
 }
 
 // flush adds the steps to w.
-func (l *NG[T]) flush() {
+func (l *ngLearner[T]) flush() {
 	for j, a := range l.step[:l.n] {
 		vecmath.Axpy(l.w, a, l.rows[j])
 	}
@@ -314,40 +314,40 @@ func (l *NG[T]) flush() {
 }
 
 // hypothesis is the weights as they are.
-func (l *NG[T]) hypothesis() columnWeights[T] {
+func (l *ngLearner[T]) hypothesis() columnWeights[T] {
 	return columnWeights[T]{w: l.w, columns: l.rows[:l.n], step: l.step[:l.n]}
 }
 
 // Score is Learner.Score.
-func (l *NG[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *ngLearner[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis()
 	return p.Score(b, dst)
 }
 
 // Proba is Prober.Proba: 1/(1 + exp(-w.x)), the logistic model whose loss is descended. The weights
 // are one vector and no posterior: far from the examples seen it is as sure as they make it.
-func (l *NG[T]) Proba(b *engine.Block[T], dst []float64) error {
+func (l *ngLearner[T]) Proba(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis()
 	return p.Proba(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *NG[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
+func (l *ngLearner[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
 
 // View is for [learner.ViewOf].
-func (l *NG[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
+func (l *ngLearner[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
 
 // Weights is Learner.Weights.
-func (l *NG[T]) Weights() []float64 {
+func (l *ngLearner[T]) Weights() []float64 {
 	p := l.hypothesis()
 	return p.Weights()
 }
 
 // Updates is Learner.Updates.
-func (l *NG[T]) Updates() int64 { return l.updates }
+func (l *ngLearner[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *NG[T]) Bytes() int64 {
+func (l *ngLearner[T]) Bytes() int64 {
 	n := int64(unsafe.Sizeof(*l)) + 3*primal.BytesOf(l.gram) + 4*primal.BytesOf(l.scale) +
 		8*int64(len(l.order)) + primal.BytesOf(l.w)
 	for _, r := range l.rows {
@@ -358,15 +358,19 @@ func (l *NG[T]) Bytes() int64 {
 
 // State is Learner.State: the weights, the columns with their factors and steps, and the lower
 // triangle of their inner products.
-func (l *NG[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *ngLearner[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *NG[T]) SetState(s learner.State) error { return learner.SetState("ng", s, l.fields) }
+func (l *ngLearner[T]) SetState(s learner.State) error {
+	return learner.SetState("ng", s, l.fields)
+}
 
 // CheckState is Learner.CheckState.
-func (l *NG[T]) CheckState(s learner.State) error { return learner.CheckState("ng", s, l.fields) }
+func (l *ngLearner[T]) CheckState(s learner.State) error {
+	return learner.CheckState("ng", s, l.fields)
+}
 
-func (l *NG[T]) fields(c *learner.Codec) {
+func (l *ngLearner[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	scale, step := l.scale[:l.n], l.step[:l.n]
 	var columns, gram []float64
@@ -401,8 +405,8 @@ func (l *NG[T]) fields(c *learner.Codec) {
 	})
 }
 
-// columnWeights is the hypothesis f(x) = (w + sum_j step_j column_j).x of [NG], which adds the
-// columns to w later, with its logistic probabilities.
+// columnWeights is the hypothesis f(x) = (w + sum_j step_j column_j).x of [NGConfig], which adds
+// the columns to w later, with its logistic probabilities.
 type columnWeights[T learner.Float] struct {
 	primal.OneOutput
 	w       []float64

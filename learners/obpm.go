@@ -12,7 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Learner[float32] = (*OBPM[float32])(nil)
+var _ learner.Learner[float32] = (*obpm[float32])(nil)
 
 func init() { learner.Register("obpm", (*OBPMConfig)(nil)) }
 
@@ -38,7 +38,7 @@ const (
 	CombineVote    = "vote"
 )
 
-// OBPM runs N base learners ("members") side by side, shows each example to each member with
+// obpm runs N base learners ("members") side by side, shows each example to each member with
 // probability tau, and averages their weights: a cheap approximation of the Bayes point, the centre
 // of mass of the version space.
 //
@@ -80,7 +80,7 @@ const (
 // Votes, and bases that scale their weights, score all N members always. Memory: N of T and one
 // float64 a feature seen; with sparse blocks also a feature not seen, while all take 1 MiB at most.
 // Results never depend on Path, the blocks or the workers.
-type OBPM[T learner.Float] struct {
+type obpm[T learner.Float] struct {
 	cfg OBPMConfig
 	ensemble.Ensemble[T]
 
@@ -367,7 +367,7 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	if err != nil {
 		return nil, err
 	}
-	o := &OBPM[T]{cfg: cfg, weights: base.Traits().Weights}
+	o := &obpm[T]{cfg: cfg, weights: base.Traits().Weights}
 	switch {
 	case cfg.Combine == CombineVote:
 		o.aggregate = ensemble.AggregateVotes
@@ -388,7 +388,7 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 }
 
 // Learn is Learner.Learn.
-func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (o *obpm[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkMembers(o.weights, b, len(rounds)); err != nil {
 		return err
 	}
@@ -407,7 +407,7 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 }
 
 // run has the members go through the next examples of b, from lo on, and reports their rounds.
-func (o *OBPM[T]) run(b *engine.Block[T], lo int, rounds []learner.Round) (err error) {
+func (o *obpm[T]) run(b *engine.Block[T], lo int, rounds []learner.Round) (err error) {
 	if o.joining != nil {
 		err = o.LearnRun.RunGiven(b, lo, o.aggregate, o.joining.traces)
 	} else {
@@ -431,7 +431,7 @@ func checkMembers[T learner.Float](weights bool, b *engine.Block[T], out int) er
 
 // learnMeasured is Learn where step 15 needs S after each example, and S is not kept: it is made of
 // the members after each one that updates any.
-func (o *OBPM[T]) learnMeasured(b *engine.Block[T], rounds []learner.Round) error {
+func (o *obpm[T]) learnMeasured(b *engine.Block[T], rounds []learner.Round) error {
 	for i := range b.Len() {
 		o.one = b.Slice(i, i+1)
 		if err := o.run(&o.one, 0, rounds[i:]); err != nil {
@@ -447,7 +447,7 @@ func (o *OBPM[T]) learnMeasured(b *engine.Block[T], rounds []learner.Round) erro
 }
 
 // measure returns |S|^2. Cost: all weights of all members.
-func (o *OBPM[T]) measure() (sumSq float64) {
+func (o *obpm[T]) measure() (sumSq float64) {
 	if o.column == nil {
 		o.column = make([]T, o.cfg.Members)
 	}
@@ -462,7 +462,7 @@ func (o *OBPM[T]) measure() (sumSq float64) {
 }
 
 // report fills in the rounds of the run's examples, and takes their part in S.
-func (o *OBPM[T]) report(rounds []learner.Round) {
+func (o *obpm[T]) report(rounds []learner.Round) {
 	if o.trace != nil {
 		for e := range rounds {
 			o.LearnRun.AppendTrace(o.trace, e)
@@ -491,7 +491,7 @@ func (o *OBPM[T]) report(rounds []learner.Round) {
 }
 
 // round returns what example e of the run did, and takes its part in S.
-func (o *OBPM[T]) round(e int) learner.Round {
+func (o *obpm[T]) round(e int) learner.Round {
 	if o.aggregate != ensemble.AggregateNone {
 		_, total, updates := o.LearnRun.Sums(e)
 		o.updates += uint64(updates)
@@ -502,7 +502,7 @@ func (o *OBPM[T]) round(e int) learner.Round {
 }
 
 // roundOf is round where S.x was f, a x was added to S, and so many members updated.
-func (o *OBPM[T]) roundOf(e int, f, a float64, updates int) learner.Round {
+func (o *obpm[T]) roundOf(e int, f, a float64, updates int) learner.Round {
 	o.updates += uint64(updates)
 	r := learner.Round{Score: o.scoreOf(f), Updates: int32(updates)}
 	if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)
@@ -512,7 +512,7 @@ func (o *OBPM[T]) roundOf(e int, f, a float64, updates int) learner.Round {
 }
 
 // Score is Learner.Score.
-func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
+func (o *obpm[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
@@ -535,7 +535,7 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 // Proba is Prober.Proba: the share of the members that predict +1. That is a vote of perceptrons
 // and not a posterior: it is 0 or 1 where all agree, however few examples they have seen, and f may
 // be on the other side. Cost: the scores of all members.
-func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
+func (o *obpm[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
@@ -554,7 +554,7 @@ func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 // Mistakes is MistakeChecker.Mistakes: an example is a mistake if it is one of the average, or of
 // the vote, or of any member. A member that never learned is wrong everywhere.
 // Examples of weight 0 are none.
-func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
+func (o *obpm[T]) Mistakes(b *engine.Block[T]) (int, error) {
 	if err := primal.CheckWeighted("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
@@ -570,7 +570,7 @@ func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 
 // scoreOf returns f from S.x, from the sum of the members' scores, or from the number of votes for
 // +1.
-func (o *OBPM[T]) scoreOf(v float64) float64 {
+func (o *obpm[T]) scoreOf(v float64) float64 {
 	n := float64(o.cfg.Members)
 	switch {
 	case o.cfg.Cap:
@@ -582,13 +582,13 @@ func (o *OBPM[T]) scoreOf(v float64) float64 {
 }
 
 // length is the divisor of step 15, max(1, |S/N|).
-func (o *OBPM[T]) length() float64 {
+func (o *obpm[T]) length() float64 {
 	return max(1, math.Sqrt(o.sumSq)/float64(o.cfg.Members))
 }
 
 // Weights returns the averaged weights (after step 15 with Cap), one a feature seen, or nil for
 // votes.
-func (o *OBPM[T]) Weights() []float64 {
+func (o *obpm[T]) Weights() []float64 {
 	if o.aggregate == ensemble.AggregateVotes {
 		return nil
 	}
@@ -609,7 +609,7 @@ func (o *OBPM[T]) Weights() []float64 {
 }
 
 // FiniteWeights is for [learner.FiniteWeights].
-func (o *OBPM[T]) FiniteWeights() bool {
+func (o *obpm[T]) FiniteWeights() bool {
 	if !o.KeepsSum || o.cfg.Cap {
 		return learner.AllFinite(o.Weights())
 	}
@@ -617,7 +617,7 @@ func (o *OBPM[T]) FiniteWeights() bool {
 }
 
 // MemberWeights is for [learner.MembersOf].
-func (o *OBPM[T]) MemberWeights(most int) [][]float64 {
+func (o *obpm[T]) MemberWeights(most int) [][]float64 {
 	if max(o.Room, o.cfg.Members) > most/o.cfg.Members {
 		return nil
 	}
@@ -636,7 +636,7 @@ func (o *OBPM[T]) MemberWeights(most int) [][]float64 {
 }
 
 // Updates returns the updates of all members together.
-func (o *OBPM[T]) Updates() int64 { return int64(o.updates) }
+func (o *obpm[T]) Updates() int64 { return int64(o.updates) }
 
 // countMistakes returns how many of the scores f of b's examples are mistakes, or whose members'
 // mistakes aren't 0.
@@ -650,6 +650,6 @@ func countMistakes[T learner.Float](b *engine.Block[T], f, members []float64) (n
 }
 
 // Bytes returns the memory of members and S, and of what a run takes.
-func (o *OBPM[T]) Bytes() int64 {
+func (o *obpm[T]) Bytes() int64 {
 	return o.Ensemble.Bytes() + int64(unsafe.Sizeof(*o)) + primal.BytesOf(o.column)
 }

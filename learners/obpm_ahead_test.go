@@ -31,7 +31,7 @@ func TestOBPMDrawsAhead(t *testing.T) {
 				want := newTestOBPM[float32](t, cfg, learner.Env{Seed: 5})
 				got := newTestOBPM[float32](t, cfg, learner.Env{Seed: 5, Pool: pool})
 				votes := make([]float64, b.Len())
-				for _, o := range []*OBPM[float32]{want, got} {
+				for _, o := range []*obpm[float32]{want, got} {
 					for _, size := range []int{256, 256, 100, 256, 1500, 256} {
 						learnAll(t, o, b, size)
 					}

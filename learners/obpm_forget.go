@@ -3,14 +3,14 @@ package learners
 import "github.com/halfspace-ml/halfspace/learner"
 
 // Forgetter is for [learner.ForgetterOf]: nil where the base can't forget.
-func (o *OBPM[T]) Forgetter() learner.Forgetter {
+func (o *obpm[T]) Forgetter() learner.Forgetter {
 	if !o.cfg.Traits().Forgets {
 		return nil
 	}
 	return forgettingOBPM[T]{o}
 }
 
-type forgettingOBPM[T learner.Float] struct{ o *OBPM[T] }
+type forgettingOBPM[T learner.Float] struct{ o *obpm[T] }
 
 // Forget is [learner.Forgetter.Forget]: all members forget. S is summed over them anew.
 func (f forgettingOBPM[T]) Forget(keep float64) error {
@@ -27,7 +27,7 @@ func (f forgettingOBPM[T]) Forget(keep float64) error {
 
 // rewrite has change give the members other weights of each feature that any of them has one of,
 // and sums them up anew.
-func (o *OBPM[T]) rewrite(change func(col []T)) {
+func (o *obpm[T]) rewrite(change func(col []T)) {
 	col, store, sum := make([]T, o.cfg.Members), o.Store(), o.Sum()
 	o.sumSq = 0
 	for j := range o.Room {

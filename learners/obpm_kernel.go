@@ -17,7 +17,7 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-var _ learner.Learner[float32] = (*KernelOBPM[float32])(nil)
+var _ learner.Learner[float32] = (*kernelOBPM[float32])(nil)
 
 // Values of OBPMConfig.Removal.
 const (
@@ -27,11 +27,11 @@ const (
 	RemoveErrors  = "errors"
 )
 
-// KernelOBPM is [OBPM] in the space of a kernel: N perceptrons, each on random parts of the stream,
-// that share kept examples and their kernel rows.
+// kernelOBPM is [OBPMConfig] in the space of a kernel: N perceptrons, each on random parts of the
+// stream, that share kept examples and their kernel rows.
 //
-// Reference: section 3 of the OBPM paper (see [OBPM]), which leaves open how many examples are
-// kept. Here at most p are: when one more is to be learned, by whichever members, one is first
+// Reference: section 3 of the OBPM paper (see [OBPMConfig]), which leaves open how many examples
+// are kept. Here at most p are: when one more is to be learned, by whichever members, one is first
 // removed from all of them:
 //
 //	project   the one with the least sum_m a_jm^2 K(x_j, x_j), what the members change by, all
@@ -40,7 +40,7 @@ const (
 //	norm      that one, and its part is lost
 //	oldest    the one kept longest
 //	errors    the one without which the average makes the fewest errors on the kept examples, as
-//	          [TBP] does with the error cache sv
+//	          [TBPConfig] does with the error cache sv
 //
 //	paper        here                  shape, unit
 //	x_t, y_t     block                 example; label, -1 or +1
@@ -65,7 +65,7 @@ const (
 // kernel row over the kept examples, unless the last one kept goes, the kernel values among eight
 // of them, and O(N) for each of the eight. Memory: kept examples and p N of T; with errors p^2
 // float64 more.
-type KernelOBPM[T learner.Float] struct {
+type kernelOBPM[T learner.Float] struct {
 	cfg     OBPMConfig
 	pool    *engine.Pool
 	draws   *engine.Bernoulli
@@ -115,7 +115,7 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 		return nil, err
 	}
 	words := (cfg.Members + 63) / 64
-	l := &KernelOBPM[T]{
+	l := &kernelOBPM[T]{
 		cfg: cfg, pool: env.Pool, rule: rule, kept: env.Kept, weights: base.Traits().Weights,
 		bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
 		project: cfg.Budget > 0 && cfg.Removal == RemoveProject,
@@ -128,7 +128,7 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 }
 
 // reset makes the learner a new one, with room for the whole budget if Env.Kept bounds it.
-func (l *KernelOBPM[T]) reset() (err error) {
+func (l *kernelOBPM[T]) reset() (err error) {
 	l.presented, l.updates, l.self, l.size, l.rows, l.last = 0, 0, nil, nil, nil, -1
 	l.lanes = engine.NewLanes[T](l.cfg.Members)
 	l.lanes.Share(l.pool.Workers())
@@ -233,7 +233,7 @@ func (c *OBPMConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int6
 }
 
 // Learn is Learner.Learn.
-func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *kernelOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkMembers(l.weights, b, len(rounds)); err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 
 // reserve makes room in the lanes for n slots, within the budget. That may cut the tiles anew, so
 // it is done before members step.
-func (l *KernelOBPM[T]) reserve(n int) {
+func (l *kernelOBPM[T]) reserve(n int) {
 	if l.cfg.Budget > 0 {
 		n = min(n, l.cfg.Budget)
 	}
@@ -277,7 +277,7 @@ func (l *KernelOBPM[T]) reserve(n int) {
 }
 
 // step lets the members that see the example decide on their steps.
-func (l *KernelOBPM[T]) step(seeing int) error {
+func (l *kernelOBPM[T]) step(seeing int) error {
 	if l.rule.Form.Norm2 {
 		l.norm2 = l.List.Kernel().Self(primal.SumSqInFour(&l.Example, 0))
 	}
@@ -290,7 +290,7 @@ func (l *KernelOBPM[T]) step(seeing int) error {
 // Part implements engine.Job: the members of a tile score the example, sum_j a_jm K(x_j, x), a row
 // of lanes for each kept example j, and those that see it decide on their steps: lines 7 and 8 of
 // Algorithm 2, with steps taken later, by update.
-func (l *KernelOBPM[T]) Part(p int) {
+func (l *kernelOBPM[T]) Part(p int) {
 	tile, w, t := &l.lanes.Tiles[p], &l.work[p], &l.partials[p]
 	*t = ensemble.Partial{}
 	mask := w.Mask[:vecmath.MaskWords(tile.Lanes)]
@@ -319,7 +319,7 @@ func (l *KernelOBPM[T]) Part(p int) {
 
 // update takes the members' steps along the example in hand, which is kept if there are any. It
 // returns their number; the error is that of [kept.HasRoom].
-func (l *KernelOBPM[T]) update(y float64) (int32, error) {
+func (l *kernelOBPM[T]) update(y float64) (int32, error) {
 	updates, sum := 0, 0.0
 	for p := range l.lanes.Tiles {
 		t := &l.partials[p]
@@ -362,7 +362,7 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 
 // keepExample keeps the example in hand, whose hash is h, in the next slot or in the place of one
 // that is removed; where the projection of that is to stay, takeOver is next. It returns the slot.
-func (l *KernelOBPM[T]) keepExample(y float64, h uint64) (j int, removed bool) {
+func (l *kernelOBPM[T]) keepExample(y float64, h uint64) (j int, removed bool) {
 	n := l.List.Len()
 	if j, removed = n, l.cfg.Budget > 0 && n == l.cfg.Budget; removed {
 		j = l.worst()
@@ -389,7 +389,7 @@ func (l *KernelOBPM[T]) keepExample(y float64, h uint64) (j int, removed bool) {
 
 // remember takes the kernel row of the example in slot j, before that with the example in hand
 // replaces it.
-func (l *KernelOBPM[T]) remember(j int) {
+func (l *kernelOBPM[T]) remember(j int) {
 	if l.gone, l.lastRow = l.lastRow, l.gone; l.last != j {
 		n := l.List.Len()
 		l.gone = slices.Grow(l.gone[:0], n)[:n]
@@ -399,7 +399,7 @@ func (l *KernelOBPM[T]) remember(j int) {
 }
 
 // takeOver adds the part of what was removed to the examples nearest to it.
-func (l *KernelOBPM[T]) takeOver() {
+func (l *kernelOBPM[T]) takeOver() {
 	slots, beta := l.nearest.Of(l.List, l.gone, l.self)
 	l.at = l.at[:0]
 	for _, j := range slots {
@@ -421,7 +421,7 @@ func (l *KernelOBPM[T]) takeOver() {
 
 // measure takes the size of the example in slot j, sum_m a_jm^2 K(x_j, x_j), in the order of the
 // members; with project S_j, too, which follows from them.
-func (l *KernelOBPM[T]) measure(j int) {
+func (l *kernelOBPM[T]) measure(j int) {
 	if !l.project && l.cfg.Removal != RemoveNorm {
 		return
 	}
@@ -438,7 +438,7 @@ func (l *KernelOBPM[T]) measure(j int) {
 }
 
 // Support returns the number of examples kept: with project S may be 0 of one that members have.
-func (l *KernelOBPM[T]) Support() int {
+func (l *kernelOBPM[T]) Support() int {
 	if l.project {
 		return l.List.Len()
 	}
@@ -447,7 +447,7 @@ func (l *KernelOBPM[T]) Support() int {
 
 // worst returns the slot to be emptied, by Config.Removal; of equals the oldest, which with oldest
 // is the rule.
-func (l *KernelOBPM[T]) worst() int {
+func (l *kernelOBPM[T]) worst() int {
 	if l.bounded {
 		l.count.Run(l.pool, &l.OnKept, l.Coef)
 	}
@@ -468,23 +468,23 @@ func (l *KernelOBPM[T]) worst() int {
 }
 
 // Score is Learner.Score.
-func (l *KernelOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *kernelOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.Hypothesis(float64(l.cfg.Members))
 	return p.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot: the kept examples with the members' average, without the members.
-func (l *KernelOBPM[T]) Snapshot() learner.Predictor[T] {
+func (l *kernelOBPM[T]) Snapshot() learner.Predictor[T] {
 	return l.Hypothesis(float64(l.cfg.Members)).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (l *KernelOBPM[T]) View() learner.Predictor[T] {
+func (l *kernelOBPM[T]) View() learner.Predictor[T] {
 	return l.Hypothesis(float64(l.cfg.Members)).View()
 }
 
 // Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
-func (l *KernelOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
+func (l *kernelOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 	if err := primal.CheckWeighted("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
@@ -507,13 +507,13 @@ func (l *KernelOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
-func (l *KernelOBPM[T]) Weights() []float64 { return nil }
+func (l *kernelOBPM[T]) Weights() []float64 { return nil }
 
 // Updates returns the updates of all members together.
-func (l *KernelOBPM[T]) Updates() int64 { return l.updates }
+func (l *kernelOBPM[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *KernelOBPM[T]) Bytes() int64 {
+func (l *kernelOBPM[T]) Bytes() int64 {
 	return l.SupportSet.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.self) +
 		primal.BytesOf(l.size) + 4*int64(cap(l.rows)+cap(l.at)) + primal.BytesOf(l.gone) +
 		primal.BytesOf(l.lastRow) + primal.BytesOf(l.part) +
@@ -524,19 +524,19 @@ func (l *KernelOBPM[T]) Bytes() int64 {
 
 // State returns the kept examples with S as "alpha" times "y", and the members' coefficients as
 // "members" [example][member].
-func (l *KernelOBPM[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *kernelOBPM[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *KernelOBPM[T]) SetState(s learner.State) error {
+func (l *kernelOBPM[T]) SetState(s learner.State) error {
 	return learner.SetState("obpm", s, l.fields)
 }
 
 // CheckState is Learner.CheckState.
-func (l *KernelOBPM[T]) CheckState(s learner.State) error {
+func (l *kernelOBPM[T]) CheckState(s learner.State) error {
 	return learner.CheckState("obpm", s, l.fields)
 }
 
-func (l *KernelOBPM[T]) fields(c *learner.Codec) {
+func (l *kernelOBPM[T]) fields(c *learner.Codec) {
 	presented := learner.Count(c, "presented", &l.presented)
 	updates := learner.Count(c, "updates", &l.updates)
 	kept := l.SupportSet.Fields(c, l.cfg.Budget, l.bounded, int64(presented))

@@ -14,12 +14,12 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Learner[float32] = (*SeparateOBPM[float32])(nil)
+var _ learner.Learner[float32] = (*separateOBPM[float32])(nil)
 
-// SeparateOBPM is [OBPM] over a base that has no members' form: N learners of their own, each made
-// with a seed of its own, each given the examples that it is drawn for, in the order in which they
-// come. f is the mean of the members' scores, or with votes the members that score >= 0 minus the
-// others, over N.
+// separateOBPM is [OBPMConfig] over a base that has no members' form: N learners of their own, each
+// made with a seed of its own, each given the examples that it is drawn for, in the order in which
+// they come. f is the mean of the members' scores, or with votes the members that score >= 0 minus
+// the others, over N.
 //
 // Deviations: with Config.Cap (step 15) the average's weights and its bias are divided by max(1,
 // |w~'|), the length without the bias.
@@ -34,7 +34,7 @@ var _ learner.Learner[float32] = (*SeparateOBPM[float32])(nil)
 //
 // An error that a member makes out of an example, which no learner here does in this place, leaves
 // members that have not learned the same examples: the ensemble then refuses to learn any more.
-type SeparateOBPM[T learner.Float] struct {
+type separateOBPM[T learner.Float] struct {
 	cfg       OBPMConfig
 	pool      *engine.Pool
 	draws     ensemble.Masker
@@ -59,7 +59,7 @@ type scorer[T learner.Float] interface {
 }
 
 // biasedSeparateOBPM is that of a base that is Biased.
-type biasedSeparateOBPM[T learner.Float] struct{ *SeparateOBPM[T] }
+type biasedSeparateOBPM[T learner.Float] struct{ *separateOBPM[T] }
 
 // Bias is Biased.Bias: the mean of the members'.
 func (o biasedSeparateOBPM[T]) Bias() float64 {
@@ -72,7 +72,7 @@ func (o biasedSeparateOBPM[T]) Bias() float64 {
 }
 
 // keepingSeparateOBPM is that of a base that keeps examples.
-type keepingSeparateOBPM[T learner.Float] struct{ *SeparateOBPM[T] }
+type keepingSeparateOBPM[T learner.Float] struct{ *separateOBPM[T] }
 
 // Support is Keeper.Support: the examples that the members keep, each counted once a member.
 func (o keepingSeparateOBPM[T]) Support() int { return o.support() }
@@ -83,7 +83,7 @@ type keepingBiasedSeparateOBPM[T learner.Float] struct{ biasedSeparateOBPM[T] }
 // Support is Keeper.Support.
 func (o keepingBiasedSeparateOBPM[T]) Support() int { return o.support() }
 
-func (o *SeparateOBPM[T]) support() (sum int) {
+func (o *separateOBPM[T]) support() (sum int) {
 	for _, l := range o.members {
 		n, _ := learner.SupportOf(l)
 		sum += n
@@ -94,7 +94,7 @@ func (o *SeparateOBPM[T]) support() (sum int) {
 // separateRun is a run of examples in work, and scratch. It is the [engine.Job] of that: part m is
 // member m.
 type separateRun[T learner.Float] struct {
-	o        *SeparateOBPM[T]
+	o        *separateOBPM[T]
 	learning bool
 	b        engine.Block[T]
 	mask     []uint64          // [example][word]: who sees it
@@ -116,7 +116,7 @@ func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env l
 	if err != nil {
 		return nil, err
 	}
-	o := &SeparateOBPM[T]{cfg: cfg, pool: env.Pool, sumSq: new(float64),
+	o := &separateOBPM[T]{cfg: cfg, pool: env.Pool, sumSq: new(float64),
 		weights: base.Traits().Weights,
 		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau)}
 	o.make = func() error {
@@ -192,7 +192,7 @@ func (c *OBPMConfig) separateFit(bytes int64, x learner.Extent, mean, largest in
 }
 
 // Learn is Learner.Learn.
-func (o *SeparateOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (o *separateOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkMembers(o.weights, b, len(rounds)); err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (o *SeparateOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 
 // reach shows all members the features of b, before anything is learned: those that any member
 // refuses, all do.
-func (o *SeparateOBPM[T]) reach(b *engine.Block[T]) error {
+func (o *separateOBPM[T]) reach(b *engine.Block[T]) error {
 	if b.Dim <= o.dim {
 		return nil
 	}
@@ -330,7 +330,7 @@ func (r *separateRun[T]) updates(e int) (sum int32) {
 }
 
 // scoreOf returns f from the members' scores, which are n apart.
-func (o *SeparateOBPM[T]) scoreOf(scores []float64, n int) float64 {
+func (o *separateOBPM[T]) scoreOf(scores []float64, n int) float64 {
 	if o.cfg.Combine == CombineVote {
 		return float64(2*positive(scores, n, o.cfg.Members)-o.cfg.Members) / float64(o.cfg.Members)
 	}
@@ -342,7 +342,7 @@ func (o *SeparateOBPM[T]) scoreOf(scores []float64, n int) float64 {
 }
 
 // divisor is what S is divided by: N, and with Config.Cap max(1, |S/N|), step 15.
-func (o *SeparateOBPM[T]) divisor() float64 {
+func (o *separateOBPM[T]) divisor() float64 {
 	n := float64(o.cfg.Members)
 	if o.cfg.Cap {
 		n *= max(1, math.Sqrt(*o.sumSq)/n)
@@ -351,7 +351,7 @@ func (o *SeparateOBPM[T]) divisor() float64 {
 }
 
 // measure makes |S|^2 of the members.
-func (o *SeparateOBPM[T]) measure() {
+func (o *separateOBPM[T]) measure() {
 	clear(o.sum)
 	for _, l := range o.members {
 		o.sum, _ = learner.AddWeights(l, o.sum)
@@ -371,7 +371,7 @@ func positive(scores []float64, n, members int) (votes int) {
 
 // eachExample lets all members score the examples of b, which were checked, and calls visit for
 // each example with the members' scores, which are n apart.
-func (o *SeparateOBPM[T]) eachExample(b *engine.Block[T],
+func (o *separateOBPM[T]) eachExample(b *engine.Block[T],
 	visit func(i int, scores []float64, n int)) error {
 	r := o.runs.Take()
 	defer o.runs.Give(r)
@@ -389,7 +389,7 @@ func (o *SeparateOBPM[T]) eachExample(b *engine.Block[T],
 }
 
 // Score is Learner.Score.
-func (o *SeparateOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
+func (o *separateOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
@@ -397,7 +397,7 @@ func (o *SeparateOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // Proba is Prober.Proba, as [OBPM.Proba].
-func (o *SeparateOBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
+func (o *separateOBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
@@ -407,7 +407,7 @@ func (o *SeparateOBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
-func (o *SeparateOBPM[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
+func (o *separateOBPM[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
 	if err := primal.CheckWeighted("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
@@ -426,7 +426,7 @@ func (o *SeparateOBPM[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
 
 // Weights returns the mean of the members' weights, or nil for votes and for members that have
 // none.
-func (o *SeparateOBPM[T]) Weights() []float64 {
+func (o *separateOBPM[T]) Weights() []float64 {
 	if o.cfg.Combine == CombineVote {
 		return nil
 	}
@@ -448,7 +448,7 @@ func (o *SeparateOBPM[T]) Weights() []float64 {
 }
 
 // MemberWeights is for [learner.MembersOf]: nil where the members have a bias, or no weights.
-func (o *SeparateOBPM[T]) MemberWeights(most int) (w [][]float64) {
+func (o *separateOBPM[T]) MemberWeights(most int) (w [][]float64) {
 	if max(o.dim, o.cfg.Members) > most/o.cfg.Members {
 		return nil
 	}
@@ -463,7 +463,7 @@ func (o *SeparateOBPM[T]) MemberWeights(most int) (w [][]float64) {
 }
 
 // Updates returns the updates of all members together.
-func (o *SeparateOBPM[T]) Updates() (sum int64) {
+func (o *separateOBPM[T]) Updates() (sum int64) {
 	for _, l := range o.members {
 		sum += l.Updates()
 	}
@@ -471,7 +471,7 @@ func (o *SeparateOBPM[T]) Updates() (sum int64) {
 }
 
 // Bytes returns the memory of the members, and of what a run takes.
-func (o *SeparateOBPM[T]) Bytes() int64 {
+func (o *separateOBPM[T]) Bytes() int64 {
 	n := o.runs.Bytes((*separateRun[T]).bytes) + int64(unsafe.Sizeof(*o)) +
 		16*int64(len(o.members)) + primal.BytesOf(o.sum)
 	for _, l := range o.members {
@@ -487,14 +487,14 @@ func (r *separateRun[T]) bytes() int64 {
 }
 
 // Forgetter is for [learner.ForgetterOf]: nil where the base can't forget.
-func (o *SeparateOBPM[T]) Forgetter() learner.Forgetter {
+func (o *separateOBPM[T]) Forgetter() learner.Forgetter {
 	if learner.ForgetterOf(o.members[0]) == nil {
 		return nil
 	}
 	return forgettingMembers[T]{o}
 }
 
-type forgettingMembers[T learner.Float] struct{ o *SeparateOBPM[T] }
+type forgettingMembers[T learner.Float] struct{ o *separateOBPM[T] }
 
 // Forget is [learner.Forgetter.Forget]: all members forget.
 func (f forgettingMembers[T]) Forget(keep float64) error {
@@ -519,10 +519,10 @@ func forgetAll[T learner.Float](all []learner.Learner[T], keep float64) error {
 
 // State returns the members' states, each with its number before the names, and as counters the
 // examples presented and the features that all members have seen.
-func (o *SeparateOBPM[T]) State() learner.State { return learner.StateOf(o.fields) }
+func (o *separateOBPM[T]) State() learner.State { return learner.StateOf(o.fields) }
 
 // SetState is Learner.SetState.
-func (o *SeparateOBPM[T]) SetState(s learner.State) error {
+func (o *separateOBPM[T]) SetState(s learner.State) error {
 	if err := o.makeFor(&s); err != nil {
 		return err
 	}
@@ -530,7 +530,7 @@ func (o *SeparateOBPM[T]) SetState(s learner.State) error {
 }
 
 // CheckState is Learner.CheckState.
-func (o *SeparateOBPM[T]) CheckState(s learner.State) error {
+func (o *separateOBPM[T]) CheckState(s learner.State) error {
 	if err := o.makeFor(&s); err != nil {
 		return err
 	}
@@ -539,7 +539,7 @@ func (o *SeparateOBPM[T]) CheckState(s learner.State) error {
 
 // makeFor makes the members that are not there yet, if s has as many parts: each member's State has
 // one or more. So settings that lie about the members take no memory.
-func (o *SeparateOBPM[T]) makeFor(s *learner.State) error {
+func (o *separateOBPM[T]) makeFor(s *learner.State) error {
 	if o.make == nil {
 		return nil
 	}
@@ -550,7 +550,7 @@ func (o *SeparateOBPM[T]) makeFor(s *learner.State) error {
 	return o.make()
 }
 
-func (o *SeparateOBPM[T]) fields(c *learner.Codec) {
+func (o *separateOBPM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "presented", &o.presented)
 	dim := learner.Count(c, "dim", &o.dim)
 	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
@@ -563,10 +563,10 @@ func (o *SeparateOBPM[T]) fields(c *learner.Codec) {
 	c.Then(func() { o.failed = nil })
 }
 
-// committee is the hypothesis of a [SeparateOBPM]: a Predictor for each member.
+// committee is the hypothesis of a [OBPMConfig]: a Predictor for each member.
 type committee[T learner.Float] struct {
 	primal.OneOutput
-	o  *SeparateOBPM[T] // scores by members; has no learners
+	o  *separateOBPM[T] // scores by members; has no learners
 	of []memberPredictor[T]
 }
 
@@ -674,8 +674,8 @@ func (p memberPredictor[T]) SetState(s learner.State) error {
 }
 
 // committeeOf returns that of o's settings, with |S|^2.
-func (o *SeparateOBPM[T]) committeeOf(of []learner.Predictor[T], sumSq *float64) *committee[T] {
-	c := &committee[T]{o: &SeparateOBPM[T]{cfg: o.cfg, pool: o.pool, dim: o.dim, sumSq: sumSq}}
+func (o *separateOBPM[T]) committeeOf(of []learner.Predictor[T], sumSq *float64) *committee[T] {
+	c := &committee[T]{o: &separateOBPM[T]{cfg: o.cfg, pool: o.pool, dim: o.dim, sumSq: sumSq}}
 	for i := range of {
 		c.of = append(c.of, memberPredictor[T]{&of[i]})
 		c.o.scorers = append(c.o.scorers, of[i])
@@ -687,7 +687,7 @@ func (o *SeparateOBPM[T]) committeeOf(of []learner.Predictor[T], sumSq *float64)
 func memberName(m int) string { return fmt.Sprintf("member%d.", m) }
 
 // Snapshot is Learner.Snapshot: one of each member.
-func (o *SeparateOBPM[T]) Snapshot() learner.Predictor[T] {
+func (o *separateOBPM[T]) Snapshot() learner.Predictor[T] {
 	of := make([]learner.Predictor[T], len(o.members))
 	for m, l := range o.members {
 		of[m] = l.Snapshot()
@@ -697,7 +697,7 @@ func (o *SeparateOBPM[T]) Snapshot() learner.Predictor[T] {
 }
 
 // View is for [learner.ViewOf].
-func (o *SeparateOBPM[T]) View() learner.Predictor[T] {
+func (o *separateOBPM[T]) View() learner.Predictor[T] {
 	of := make([]learner.Predictor[T], len(o.members))
 	for m, l := range o.members {
 		of[m] = learner.ViewOf(l)

@@ -11,7 +11,7 @@ import (
 )
 
 // newSeparate returns an ensemble of learners of their own.
-func newSeparate[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *SeparateOBPM[T] {
+func newSeparate[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *separateOBPM[T] {
 	t.Helper()
 	e, err := learner.Lookup("obpm")
 	if err != nil {
@@ -26,10 +26,10 @@ func newSeparate[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 		t.Fatal(err)
 	}
 	switch s := l.(type) {
-	case *SeparateOBPM[T]:
+	case *separateOBPM[T]:
 		return s
 	case keepingSeparateOBPM[T]:
-		return s.SeparateOBPM
+		return s.separateOBPM
 	}
 	t.Fatalf("members of base %s are %T", c.Base, l)
 	return nil

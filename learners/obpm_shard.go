@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	_ learner.Tracer = (*OBPM[float32])(nil)
-	_ learner.Joiner = (*OBPM[float32])(nil)
+	_ learner.Tracer = (*obpm[float32])(nil)
+	_ learner.Joiner = (*obpm[float32])(nil)
 )
 
 // validatePart checks Part.
@@ -72,7 +72,7 @@ type joining struct {
 
 // ownMembers refuses scores by the members while parts are joined: these have learned already what
 // is only gone through.
-func (o *OBPM[T]) ownMembers() error {
+func (o *obpm[T]) ownMembers() error {
 	if o.joining == nil {
 		return nil
 	}
@@ -81,11 +81,11 @@ func (o *OBPM[T]) ownMembers() error {
 }
 
 // TraceTo is learner.Tracer.TraceTo.
-func (o *OBPM[T]) TraceTo(t *learner.Trace) { o.trace = t }
+func (o *obpm[T]) TraceTo(t *learner.Trace) { o.trace = t }
 
 // Join is learner.Joiner.Join: weights and settings of the members are put side by side. S begins
 // at 0 and follows the examples as it did in learning, by what the traces say of the members.
-func (o *OBPM[T]) Join(parts []learner.Part, states []learner.State,
+func (o *obpm[T]) Join(parts []learner.Part, states []learner.State,
 	traces []*learner.TraceReader, after learner.Joiner) error {
 	order, err := inOrder(parts, o.cfg.Members)
 	if err != nil {
@@ -109,7 +109,7 @@ func (o *OBPM[T]) Join(parts []learner.Part, states []learner.State,
 		return err
 	}
 	if o.joining = j; after != nil {
-		before := after.(*OBPM[T]) // of the same settings
+		before := after.(*obpm[T]) // of the same settings
 		o.GrowTo(len(before.Sum()))
 		copy(o.Sum(), before.Sum())
 		o.sumSq, o.presented, o.updates = before.sumSq, before.presented, before.updates
@@ -118,7 +118,7 @@ func (o *OBPM[T]) Join(parts []learner.Part, states []learner.State,
 }
 
 // checkPart returns the error of a State that is none of such a part.
-func (o *OBPM[T]) checkPart(p learner.Part, s learner.State) error {
+func (o *obpm[T]) checkPart(p learner.Part, s learner.State) error {
 	c := o.cfg
 	c.Members, c.Part = p.Members, &p
 	l, err := newOBPM[T](&c, learner.Env{})
@@ -130,7 +130,7 @@ func (o *OBPM[T]) checkPart(p learner.Part, s learner.State) error {
 
 // together returns the State of the whole from those of its parts, in their order: but for counters
 // and S, which are those of an ensemble that has learned nothing.
-func (o *OBPM[T]) together(parts []learner.State) learner.State {
+func (o *obpm[T]) together(parts []learner.State) learner.State {
 	whole := o.State()
 	var features []int32
 	for _, s := range parts {
@@ -199,7 +199,7 @@ func concatenated[E learner.Element](parts []learner.State, name string) (all []
 }
 
 // Joined is learner.Joiner.Joined.
-func (o *OBPM[T]) Joined() error {
+func (o *obpm[T]) Joined() error {
 	j := o.joining
 	o.joining = nil
 	for _, t := range j.traces {

@@ -66,7 +66,7 @@ func testShards[T learner.Float](t *testing.T, base, combine string, dense bool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := l.(*OBPM[T])
+		o := l.(*obpm[T])
 		if err := o.Join(parts, states, traces, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -138,13 +138,13 @@ func shardBlocks[T learner.Float](dense, weights bool) (blocks []*engine.Block[T
 }
 
 func learnShard[T learner.Float](t *testing.T, c learner.Config, blocks []*engine.Block[T],
-	trace *learner.Trace) (*OBPM[T], [][]learner.Round) {
+	trace *learner.Trace) (*obpm[T], [][]learner.Round) {
 	t.Helper()
 	l, err := newOBPM[T](c, learner.Env{Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, rounds := l.(*OBPM[T]), [][]learner.Round{}
+	o, rounds := l.(*obpm[T]), [][]learner.Round{}
 	o.TraceTo(trace)
 	for _, b := range blocks {
 		r := make([]learner.Round, b.Len())

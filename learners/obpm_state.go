@@ -15,24 +15,24 @@ import (
 // "features", the members' weights of those as "members" [feature][member], S of those as "sum"
 // (where S is kept), and the members' own settings where the base has any. The
 // counters are the examples presented, the updates, and the features seen.
-func (o *OBPM[T]) State() learner.State { return learner.StateOf(o.fields) }
+func (o *obpm[T]) State() learner.State { return learner.StateOf(o.fields) }
 
 // SetState is Learner.SetState.
-func (o *OBPM[T]) SetState(s learner.State) error { return learner.SetState("obpm", s, o.fields) }
+func (o *obpm[T]) SetState(s learner.State) error { return learner.SetState("obpm", s, o.fields) }
 
 // CheckState is Learner.CheckState.
-func (o *OBPM[T]) CheckState(s learner.State) error {
+func (o *obpm[T]) CheckState(s learner.State) error {
 	return learner.CheckState("obpm", s, o.fields)
 }
 
-func (o *OBPM[T]) fields(c *learner.Codec) {
+func (o *obpm[T]) fields(c *learner.Codec) {
 	learner.Count(c, "presented", &o.presented)
 	learner.Count(c, "updates", &o.updates)
 	o.memberFields(c)
 }
 
 // memberFields walks what the hypothesis is made of, without what counts learning.
-func (o *OBPM[T]) memberFields(c *learner.Codec) {
+func (o *obpm[T]) memberFields(c *learner.Codec) {
 	dim := learner.Count(c, "dim", &o.Dim)
 	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
 	c.PerFeature("dim", dim)
@@ -78,7 +78,7 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 }
 
 // packed returns the features that any member or S has, the members' weights of them, and S.
-func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
+func (o *obpm[T]) packed() (features []int32, members []T, sum []float64) {
 	n, s := o.cfg.Members, o.Sum()
 	summed := func(j int) bool { return o.KeepsSum && math.Float64bits(s[j]) != 0 }
 	for j := range o.Room { // that may have any
@@ -108,12 +108,12 @@ func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
 // hasBits reports whether v is not +0.
 func hasBits[T learner.Float](v T) bool { return v != 0 || 1/v < 0 }
 
-// members is the hypothesis of an ensemble [OBPM] that needs its members: a vote, the average of
-// members whose weights have factors of their own, or the members' votes as probabilities. Its
+// members is the hypothesis of an ensemble [OBPMConfig] that needs its members: a vote, the average
+// of members whose weights have factors of their own, or the members' votes as probabilities. Its
 // members are moved into the form of the examples to be scored, sparse or dense.
 type members[T learner.Float] struct {
 	primal.OneOutput
-	o *OBPM[T]
+	o *obpm[T]
 }
 
 // Score is Predictor.Score.
@@ -185,17 +185,17 @@ func (p *members[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 }
 
 // membersOf returns the members of a State in an ensemble of o's settings.
-func (o *OBPM[T]) membersOf(s learner.State) (*members[T], error) {
+func (o *obpm[T]) membersOf(s learner.State) (*members[T], error) {
 	l, err := newOBPM[T](&o.cfg, learner.Env{Pool: o.Pool})
 	if err != nil {
 		return nil, err
 	}
-	p := &members[T]{o: l.(*OBPM[T])}
+	p := &members[T]{o: l.(*obpm[T])}
 	return p, learner.SetState("obpm", s, p.o.memberFields)
 }
 
 // average is f where S is kept.
-func (o *OBPM[T]) average() primal.WideWeights[T] {
+func (o *obpm[T]) average() primal.WideWeights[T] {
 	n := float64(o.cfg.Members)
 	if o.cfg.Cap {
 		n *= o.length()
@@ -207,7 +207,7 @@ func (o *OBPM[T]) average() primal.WideWeights[T] {
 
 // Snapshot is Learner.Snapshot: where S is kept it is a copy of S and takes no more memory than
 // that, and has no probabilities, which are the members'; else it is a copy of the members.
-func (o *OBPM[T]) Snapshot() learner.Predictor[T] {
+func (o *obpm[T]) Snapshot() learner.Predictor[T] {
 	if o.KeepsSum {
 		return o.average().Copied()
 	}
@@ -220,4 +220,4 @@ func (o *OBPM[T]) Snapshot() learner.Predictor[T] {
 }
 
 // View is for [learner.ViewOf]. It has the probabilities, which are the members'.
-func (o *OBPM[T]) View() learner.Predictor[T] { return &members[T]{o: o} }
+func (o *obpm[T]) View() learner.Predictor[T] { return &members[T]{o: o} }

@@ -26,7 +26,7 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-func newTestOBPM[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *OBPM[T] {
+func newTestOBPM[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *obpm[T] {
 	t.Helper()
 	if c.Base == "" {
 		c.Base = "perceptron"
@@ -39,7 +39,7 @@ func newTestOBPM[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l.(*OBPM[T])
+	return l.(*obpm[T])
 }
 
 // randomBlock makes n examples of dim features with small whole values (0/1 if binary), about nnz

@@ -14,9 +14,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Learner[float32] = (*OnlineKernel[float32])(nil)
+var _ learner.Learner[float32] = (*onlineKernel[float32])(nil)
 
-// OnlineKernel is an online learner of weights in the space of a kernel: the weights are a sum over
+// onlineKernel is an online learner of weights in the space of a kernel: the weights are a sum over
 // kept examples, w = sum_j coef_j phi(x_j), and only w.phi(x), |phi(x)|^2 and |w|^2 are asked for.
 //
 //	w.phi(x) = sum_j coef_j K(x_j, x)
@@ -24,7 +24,7 @@ var _ learner.Learner[float32] = (*OnlineKernel[float32])(nil)
 //
 // So any rule whose update is w <- c w + a y phi(x) has this kernel form. It is that of
 // [PerceptronConfig], [PAConfig], [ALMAConfig] of p = 2, [CRAMMAConfig], [MICRAConfig] and
-// [ROMMAConfig]; [KernelPUMMA] shares all but the update.
+// [ROMMAConfig]; [PUMMAConfig] shares all but the update.
 //
 //	rule        here                          shape, unit
 //	w           kept.ScaledSet                coef_j/Divisor of each kept example
@@ -41,7 +41,7 @@ var _ learner.Learner[float32] = (*OnlineKernel[float32])(nil)
 //
 // Cost: a kernel row over the kept examples an example, one more where one is removed. Memory: the
 // kept examples and some 50 bytes for each.
-type OnlineKernel[T learner.Float] struct {
+type onlineKernel[T learner.Float] struct {
 	name string
 	set  kept.ScaledSet[T]
 	rule rule
@@ -132,14 +132,14 @@ func (c *OnlineConfig) traits(name string, t learner.Traits,
 }
 
 func newOnline[T learner.Float](k *learner.KernelConfig, budget int, r rule, env learner.Env) (
-	*OnlineKernel[T], error) {
+	*onlineKernel[T], error) {
 	s, err := kept.NewScaled[T](r.name, k.EngineKernel(), budget, env.Kept)
-	return &OnlineKernel[T]{set: s, name: r.name, rule: r.stepping(), pool: env.Pool,
+	return &onlineKernel[T]{set: s, name: r.name, rule: r.stepping(), pool: env.Pool,
 		rows: env.Rows, unit: 1, fade: 1}, err
 }
 
 // Learn is Learner.Learn.
-func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *onlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkSlacks(l.name, b, len(rounds), l.rule.weights); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 }
 
 // step returns the rule's update, after which |w| is where the rule has it, and whether it counts.
-func (l *OnlineKernel[T]) step(x example) (_ update, counts bool) {
+func (l *onlineKernel[T]) step(x example) (_ update, counts bool) {
 	if l.rule.first && x.norm2 == 0 && x.sq > 0 { // an update by the same example leaves w
 		length := math.Sqrt(x.sq)
 		return update{add: 1 / length, norm2: 1, ok: true}, length <= l.rule.dueAt(x.updates, 1)
@@ -212,7 +212,7 @@ func (l *OnlineKernel[T]) step(x example) (_ update, counts bool) {
 }
 
 // shrink is what an example that is not learned does to w.
-func (l *OnlineKernel[T]) shrink() {
+func (l *onlineKernel[T]) shrink() {
 	if l.fade != 1 {
 		l.set.Stretch(l.fade)
 		l.set.Norm2 *= float64(l.fade * l.fade)
@@ -220,12 +220,12 @@ func (l *OnlineKernel[T]) shrink() {
 }
 
 // score returns f of example i of b, by the operations of kept.ScaledSum.
-func (l *OnlineKernel[T]) score(b *engine.Block[T], i int) float64 {
+func (l *onlineKernel[T]) score(b *engine.Block[T], i int) float64 {
 	return l.set.ScoreExample(b, i)/float64(l.set.Divisor*l.unit) + l.bias
 }
 
 // goOn makes what Fit found what Learn goes on from.
-func (l *OnlineKernel[T]) goOn() error {
+func (l *onlineKernel[T]) goOn() error {
 	if _, err := l.set.Take(&l.dual, 1); err != nil {
 		return err
 	}
@@ -234,16 +234,16 @@ func (l *OnlineKernel[T]) goOn() error {
 }
 
 // hypothesis is that of Learn.
-func (l *OnlineKernel[T]) hypothesis() kept.ScaledSum[T] { return l.set.Sum(l.unit, l.bias) }
+func (l *onlineKernel[T]) hypothesis() kept.ScaledSum[T] { return l.set.Sum(l.unit, l.bias) }
 
 // expanded is that of Fit.
-func (l *OnlineKernel[T]) expanded() kept.KernelExpansion[T] {
+func (l *onlineKernel[T]) expanded() kept.KernelExpansion[T] {
 	return kept.KernelExpansion[T]{Name: l.name, Expansion: l.dual, Bias: l.bias,
 		Kernel: l.set.List.Kernel(), Pool: l.pool}
 }
 
 // Score is Learner.Score.
-func (l *OnlineKernel[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *onlineKernel[T]) Score(b *engine.Block[T], dst []float64) error {
 	if l.fitted {
 		p := l.expanded()
 		return p.Score(b, dst)
@@ -253,7 +253,7 @@ func (l *OnlineKernel[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *OnlineKernel[T]) Snapshot() learner.Predictor[T] {
+func (l *onlineKernel[T]) Snapshot() learner.Predictor[T] {
 	if l.fitted {
 		return l.expanded().View()
 	}
@@ -261,7 +261,7 @@ func (l *OnlineKernel[T]) Snapshot() learner.Predictor[T] {
 }
 
 // View is for [learner.ViewOf].
-func (l *OnlineKernel[T]) View() learner.Predictor[T] {
+func (l *onlineKernel[T]) View() learner.Predictor[T] {
 	if l.fitted {
 		return l.expanded().View()
 	}
@@ -269,13 +269,13 @@ func (l *OnlineKernel[T]) View() learner.Predictor[T] {
 }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
-func (l *OnlineKernel[T]) Weights() []float64 { return nil }
+func (l *onlineKernel[T]) Weights() []float64 { return nil }
 
 // Updates is Learner.Updates.
-func (l *OnlineKernel[T]) Updates() int64 { return l.set.UpdateCount }
+func (l *onlineKernel[T]) Updates() int64 { return l.set.UpdateCount }
 
 // Support is Keeper.Support.
-func (l *OnlineKernel[T]) Support() int {
+func (l *onlineKernel[T]) Support() int {
 	if l.fitted {
 		return len(l.dual.Coef)
 	}
@@ -283,30 +283,30 @@ func (l *OnlineKernel[T]) Support() int {
 }
 
 // Bytes is Learner.Bytes.
-func (l *OnlineKernel[T]) Bytes() int64 {
+func (l *onlineKernel[T]) Bytes() int64 {
 	return l.set.Bytes() + l.dual.Bytes() + primal.BytesOf(l.prices) + int64(unsafe.Sizeof(*l)-
 		unsafe.Sizeof(l.set))
 }
 
 // State is Learner.State: the kept examples with their coefficients; after Fit the support vectors.
-func (l *OnlineKernel[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *onlineKernel[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *OnlineKernel[T]) SetState(s learner.State) error {
+func (l *onlineKernel[T]) SetState(s learner.State) error {
 	return learner.SetState(l.name, s, l.fields)
 }
 
 // CheckState is Learner.CheckState.
-func (l *OnlineKernel[T]) CheckState(s learner.State) error {
+func (l *onlineKernel[T]) CheckState(s learner.State) error {
 	return learner.CheckState(l.name, s, l.fields)
 }
 
-func (l *OnlineKernel[T]) fields(c *learner.Codec) {
+func (l *onlineKernel[T]) fields(c *learner.Codec) {
 	l.fitFields(c, func(c *learner.Codec) { l.set.Fields(c) })
 }
 
 // fitFields is fields with those of what Learn has.
-func (l *OnlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Codec)) {
+func (l *onlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Codec)) {
 	if !c.Optional("dim", l.fitted) {
 		online(c)
 		c.Then(func() { l.fitted, l.dual, l.prices = false, kept.Expansion[T]{}, nil })
@@ -332,7 +332,7 @@ func (l *OnlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Cod
 // Fit is Fitter.Fit of romma and pumma, by [FitROMMARows] and [FitPUMMARows]: it starts anew every
 // time, and GramBytes of kernel rows are kept. Without an update all is as it was. The others, and
 // those two with a budget, return an error that wraps ErrFit.
-func (l *OnlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+func (l *onlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	if err := checkSlacks(l.name, b, b.Len(), l.rule.weights || o.Delta > 0); err != nil {
 		return learner.FitResult{}, err

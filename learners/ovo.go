@@ -29,7 +29,7 @@ func (*OVOConfig) Entry() learner.Entry {
 // OVOConfig holds the settings of the learner ovo, which tells any number of classes by a learner
 // for each two of them. It is shown the examples of the two alone, the class that came first as +1.
 // Each votes, and the class with most votes is predicted; of those with as many, the one whose
-// learners' scores sum to most. The learner is an [OVR] with columns of pairs.
+// learners' scores sum to most. The learner is an [OVRConfig] with columns of pairs.
 //
 // Reference: S. Knerr, L. Personnaz, G. Dreyfus, "Single-layer learning revisited: a stepwise
 // procedure for building and training a neural network", in Neurocomputing, Springer 1990; J. H.
@@ -168,7 +168,7 @@ func holdPairs(h *learner.Hypothesis) (_ learner.Config, s learner.State, ok boo
 	}
 	_, last := pairOf(len(h.Outputs) - 1)
 	cfg := &OVOConfig{Classes: last + 1, TiesFirst: true}
-	o := OVR[float64]{pairs: true, since: make([]int64, last+1)}
+	o := ovr[float64]{pairs: true, since: make([]int64, last+1)}
 	if cfg.Base, cfg.BaseConfig, ok = o.hold(h); !ok || o.count(last+1) != len(h.Outputs) {
 		return nil, s, false
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Learner[float32] = (*OVR[float32])(nil)
+var _ learner.Learner[float32] = (*ovr[float32])(nil)
 
 func init() { learner.Register("ovr", (*OVRConfig)(nil)) }
 
@@ -32,7 +32,7 @@ func (*OVRConfig) Entry() learner.Entry {
 	}
 }
 
-// OVR tells any number of classes by one learner of two for each, which is shown the examples of
+// ovr tells any number of classes by one learner of two for each, which is shown the examples of
 // its class as +1 and all others as -1. The class of the largest score is predicted, the first one
 // of several.
 //
@@ -58,7 +58,7 @@ func (*OVRConfig) Entry() learner.Entry {
 //
 // Cost: the base's, once a class; on the pool, a class a part. Memory: that of the base for each
 // class, and once more where any class may come; 16 bytes a class and example of a run.
-type OVR[T learner.Float] struct {
+type ovr[T learner.Float] struct {
 	cfg   OVRConfig
 	entry learner.Entry
 	base  learner.Config
@@ -253,7 +253,7 @@ func memoryOver(base learner.Config, k int64, x learner.Extent) learner.Footprin
 // ovrRun is a run of examples in work, and scratch. It is the [engine.Job] of that: part k is
 // column k.
 type ovrRun[T learner.Float] struct {
-	o       *OVR[T]
+	o       *ovr[T]
 	do      ovrWork
 	b       engine.Block[T]
 	y       []T               // [column][example]: +1 for examples of its class
@@ -296,7 +296,7 @@ func newOver[T learner.Float](cfg OVRConfig, pairs, first bool, env learner.Env)
 	// Columns are parts on the pool, within which there is none. Those of whole data sets are
 	// fitted one after another, over the same examples.
 	t := base.Traits()
-	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, pairs: pairs, first: first,
+	o := &ovr[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, pairs: pairs, first: first,
 		stream: t.Stream, weights: t.Weights,
 		env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
 	if !t.Stream {
@@ -333,7 +333,7 @@ func newOver[T learner.Float](cfg OVRConfig, pairs, first bool, env learner.Env)
 }
 
 // column returns a new learner of a class.
-func (o *OVR[T]) column() (learner.Learner[T], error) {
+func (o *ovr[T]) column() (learner.Learner[T], error) {
 	l, err := learner.New[T](o.entry, o.base, o.env)
 	if err != nil {
 		return nil, fmt.Errorf("ovr: base: %w", err)
@@ -342,7 +342,7 @@ func (o *OVR[T]) column() (learner.Learner[T], error) {
 }
 
 // name is that of the learner.
-func (o *OVR[T]) name() string {
+func (o *ovr[T]) name() string {
 	if o.pairs {
 		return "ovo"
 	}
@@ -350,7 +350,7 @@ func (o *OVR[T]) name() string {
 }
 
 // count is how many columns there are of so many classes.
-func (o *OVR[T]) count(classes int) int {
+func (o *ovr[T]) count(classes int) int {
 	if o.pairs {
 		return classes * (classes - 1) / 2
 	}
@@ -361,7 +361,7 @@ func (o *OVR[T]) count(classes int) int {
 }
 
 // classOf is the class of column k, of no pairs.
-func (o *OVR[T]) classOf(k int) int {
+func (o *ovr[T]) classOf(k int) int {
 	if p := o.cfg.Part; p != nil {
 		return p.First + k*p.Of
 	}
@@ -369,7 +369,7 @@ func (o *OVR[T]) classOf(k int) int {
 }
 
 // label is how column k is shown an example of the class: +1, -1, or not at all, 0.
-func (o *OVR[T]) label(k, class int) T {
+func (o *ovr[T]) label(k, class int) T {
 	first, second := o.classOf(k), -1
 	if o.pairs {
 		first, second = pairOf(k)
@@ -384,7 +384,7 @@ func (o *OVR[T]) label(k, class int) T {
 }
 
 // loneLabel is label for lone learner k.
-func (o *OVR[T]) loneLabel(k, class int) T {
+func (o *ovr[T]) loneLabel(k, class int) T {
 	switch {
 	case !o.pairs:
 		return -1
@@ -395,7 +395,7 @@ func (o *OVR[T]) loneLabel(k, class int) T {
 }
 
 // come makes new columns up to so many classes.
-func (o *OVR[T]) come(classes int) error {
+func (o *ovr[T]) come(classes int) error {
 	for len(o.since) < classes {
 		k := len(o.columns)
 		o.since = append(o.since, int64(o.presented))
@@ -411,7 +411,7 @@ func (o *OVR[T]) come(classes int) error {
 }
 
 // add makes l the next column.
-func (o *OVR[T]) add(l learner.Learner[T]) {
+func (o *ovr[T]) add(l learner.Learner[T]) {
 	o.columns, o.scorers = append(o.columns, l), append(o.scorers, l)
 	if p := learner.ProberOf(l); p != nil {
 		o.probers = append(o.probers, p)
@@ -419,7 +419,7 @@ func (o *OVR[T]) add(l learner.Learner[T]) {
 }
 
 // keepingOVR is that of a base that keeps examples.
-type keepingOVR[T learner.Float] struct{ *OVR[T] }
+type keepingOVR[T learner.Float] struct{ *ovr[T] }
 
 // Support is Keeper.Support: the examples that the columns keep, each counted once a column.
 func (o keepingOVR[T]) Support() (sum int) {
@@ -437,7 +437,7 @@ func holdClasses(h *learner.Hypothesis) (_ learner.Config, s learner.State, ok b
 		return nil, s, false
 	}
 	cfg := &OVRConfig{Classes: n}
-	o := OVR[float64]{since: make([]int64, n)}
+	o := ovr[float64]{since: make([]int64, n)}
 	if cfg.Base, cfg.BaseConfig, ok = o.hold(h); !ok || !cfg.BaseConfig.Traits().Stream {
 		return nil, s, false
 	}
@@ -445,7 +445,7 @@ func holdClasses(h *learner.Hypothesis) (_ learner.Config, s learner.State, ok b
 }
 
 // hold makes columns that hold the outputs, all of one base, which it returns.
-func (o *OVR[T]) hold(h *learner.Hypothesis) (name string, c learner.Config, ok bool) {
+func (o *ovr[T]) hold(h *learner.Hypothesis) (name string, c learner.Config, ok bool) {
 	for _, out := range h.Outputs {
 		e, base, state, ok := learner.Hold(&learner.Hypothesis{Outputs: []learner.Output{out},
 			Kernel: h.Kernel, Fourier: h.Fourier})
@@ -464,7 +464,7 @@ func (o *OVR[T]) hold(h *learner.Hypothesis) (name string, c learner.Config, ok 
 }
 
 // fittingOVR is that of a base that has Fit.
-type fittingOVR[T learner.Float] struct{ *OVR[T] }
+type fittingOVR[T learner.Float] struct{ *ovr[T] }
 
 // Fit is Fitter.Fit.
 func (o fittingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
@@ -482,7 +482,7 @@ func (o fittingKeepingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f lea
 }
 
 // Learn is Learner.Learn.
-func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (o *ovr[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	known := o.cfg.Classes
 	if known == 0 {
 		known = o.most()
@@ -553,7 +553,7 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 }
 
 // welcome makes columns up to those of a class, and reports whether there were any to make.
-func (o *OVR[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) {
+func (o *ovr[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) {
 	for len(o.since) <= class {
 		k := len(o.columns)
 		if err := o.come(len(o.since) + 1); err != nil {
@@ -595,7 +595,7 @@ func (o *OVR[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) 
 
 // reach shows all columns the features of b, before anything is learned: those that any refuses,
 // all do.
-func (o *OVR[T]) reach(b *engine.Block[T]) error {
+func (o *ovr[T]) reach(b *engine.Block[T]) error {
 	if b.Dim <= o.dim {
 		return nil
 	}
@@ -609,7 +609,7 @@ func (o *OVR[T]) reach(b *engine.Block[T]) error {
 }
 
 // show shows l that there are so many features, of examples in the form of b.
-func (o *OVR[T]) show(l learner.Learner[T], b *engine.Block[T], dim int) error {
+func (o *ovr[T]) show(l learner.Learner[T], b *engine.Block[T], dim int) error {
 	none := b.Slice(0, 0)
 	none.Dim, none.Class, none.Y = dim, nil, []T{}
 	if b.Dense() {
@@ -622,7 +622,7 @@ func (o *OVR[T]) show(l learner.Learner[T], b *engine.Block[T], dim int) error {
 }
 
 // all returns the columns, and the lone learners behind them.
-func (o *OVR[T]) all() []learner.Learner[T] {
+func (o *ovr[T]) all() []learner.Learner[T] {
 	return append(o.columns[:len(o.columns):len(o.columns)], o.lone...)
 }
 
@@ -773,7 +773,7 @@ func (r *ovrRun[T]) outputsOf(e, classes int) []float64 {
 }
 
 // each fills dst with what the columns say of the examples of b, example by example.
-func (o *OVR[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
+func (o *ovr[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
 	k := len(o.since)
 	if err := primal.CheckOutputs(o.name(), b, k, len(dst)); err != nil || k == 0 {
 		return err
@@ -809,10 +809,10 @@ func (o *OVR[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
 }
 
 // Score is Learner.Score.
-func (o *OVR[T]) Score(b *engine.Block[T], dst []float64) error { return o.each(b, dst, ovrScore) }
+func (o *ovr[T]) Score(b *engine.Block[T], dst []float64) error { return o.each(b, dst, ovrScore) }
 
 // Prober is for ProberOf.
-func (o *OVR[T]) Prober() learner.Prober[T] {
+func (o *ovr[T]) Prober() learner.Prober[T] {
 	if base := o.base.Traits(); !base.Proba || o.pairs {
 		return nil
 	}
@@ -820,7 +820,7 @@ func (o *OVR[T]) Prober() learner.Prober[T] {
 }
 
 // ovrProber has the probabilities of the columns, divided by their sum.
-type ovrProber[T learner.Float] struct{ o *OVR[T] }
+type ovrProber[T learner.Float] struct{ o *ovr[T] }
 
 // Proba is Prober.Proba. Where all columns say 0, all classes are as probable as each other.
 func (p ovrProber[T]) Proba(b *engine.Block[T], dst []float64) error {
@@ -844,14 +844,14 @@ func (p ovrProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // MistakeChecker is for MistakeCheckerOf.
-func (o *OVR[T]) MistakeChecker() learner.MistakeChecker[T] {
+func (o *ovr[T]) MistakeChecker() learner.MistakeChecker[T] {
 	if base := o.base.Traits(); !base.Mistakes {
 		return nil
 	}
 	return ovrChecker[T]{o}
 }
 
-type ovrChecker[T learner.Float] struct{ o *OVR[T] }
+type ovrChecker[T learner.Float] struct{ o *ovr[T] }
 
 // Mistakes is MistakeChecker.Mistakes: examples that are one of any column.
 func (p ovrChecker[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
@@ -877,7 +877,7 @@ func (p ovrChecker[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
 }
 
 // Weights returns the columns' weights, one after another, or nil if they have none.
-func (o *OVR[T]) Weights() []float64 {
+func (o *ovr[T]) Weights() []float64 {
 	if base := o.base.Traits(); !base.Vector || o.pairs {
 		return nil
 	}
@@ -895,7 +895,7 @@ func (o *OVR[T]) Weights() []float64 {
 }
 
 // FiniteWeights is for [learner.FiniteWeights].
-func (o *OVR[T]) FiniteWeights() bool {
+func (o *ovr[T]) FiniteWeights() bool {
 	if base := o.base.Traits(); !base.Vector || o.pairs {
 		return true
 	}
@@ -908,23 +908,23 @@ func (o *OVR[T]) FiniteWeights() bool {
 }
 
 // Outputs is for [learner.OutputsOf]: the classes that have come.
-func (o *OVR[T]) Outputs() int { return len(o.since) }
+func (o *ovr[T]) Outputs() int { return len(o.since) }
 
 // Since returns how many examples there were before the first of each class.
-func (o *OVR[T]) Since() []int64 { return slices.Clone(o.since) }
+func (o *ovr[T]) Since() []int64 { return slices.Clone(o.since) }
 
 // Updates returns the updates of all columns together.
-func (o *OVR[T]) Updates() int64 { return int64(o.updates) }
+func (o *ovr[T]) Updates() int64 { return int64(o.updates) }
 
 // Forgetter is for [learner.ForgetterOf]: nil where the base can't forget.
-func (o *OVR[T]) Forgetter() learner.Forgetter {
+func (o *ovr[T]) Forgetter() learner.Forgetter {
 	if !o.base.Traits().Forgets {
 		return nil
 	}
 	return forgettingOVR[T]{o}
 }
 
-type forgettingOVR[T learner.Float] struct{ o *OVR[T] }
+type forgettingOVR[T learner.Float] struct{ o *ovr[T] }
 
 // Forget is [learner.Forgetter.Forget]: all columns forget.
 func (f forgettingOVR[T]) Forget(keep float64) error {
@@ -936,7 +936,7 @@ func (f forgettingOVR[T]) Forget(keep float64) error {
 }
 
 // Bytes returns the memory of the columns, and of what a run takes.
-func (o *OVR[T]) Bytes() int64 {
+func (o *ovr[T]) Bytes() int64 {
 	n := o.runs.Bytes((*ovrRun[T]).bytes) + int64(unsafe.Sizeof(*o)) + 56*int64(len(o.columns))
 	for _, l := range o.all() {
 		n += l.Bytes()
@@ -954,17 +954,17 @@ func (r *ovrRun[T]) bytes() int64 {
 // State returns the columns' states, each with its number before the names, that of the rest, as
 // counters the classes, the examples presented, the updates of columns and the features that all
 // have seen, and of each class how many examples there were before its first.
-func (o *OVR[T]) State() learner.State { return learner.StateOf(o.fields) }
+func (o *ovr[T]) State() learner.State { return learner.StateOf(o.fields) }
 
 // SetState is Learner.SetState.
-func (o *OVR[T]) SetState(s learner.State) error { return learner.SetState(o.name(), s, o.fields) }
+func (o *ovr[T]) SetState(s learner.State) error { return learner.SetState(o.name(), s, o.fields) }
 
 // CheckState is Learner.CheckState.
-func (o *OVR[T]) CheckState(s learner.State) error {
+func (o *ovr[T]) CheckState(s learner.State) error {
 	return learner.CheckState(o.name(), s, o.fields)
 }
 
-func (o *OVR[T]) fields(c *learner.Codec) {
+func (o *ovr[T]) fields(c *learner.Codec) {
 	learner.Count(c, "presented", &o.presented)
 	learner.Count(c, "updates", &o.updates)
 	dim := learner.Count(c, "dim", &o.dim)
@@ -999,7 +999,7 @@ func (o *OVR[T]) fields(c *learner.Codec) {
 }
 
 // most is how many classes there may be.
-func (o *OVR[T]) most() int {
+func (o *ovr[T]) most() int {
 	if o.pairs {
 		return MaxPaired
 	}
@@ -1007,7 +1007,7 @@ func (o *OVR[T]) most() int {
 }
 
 // twin returns n new columns to read a State into.
-func (o *OVR[T]) twin(c *learner.Codec, n int) []learner.Learner[T] {
+func (o *ovr[T]) twin(c *learner.Codec, n int) []learner.Learner[T] {
 	if !c.Reading() {
 		return nil
 	}
@@ -1023,7 +1023,7 @@ func (o *OVR[T]) twin(c *learner.Codec, n int) []learner.Learner[T] {
 }
 
 // columnName is what the names of column k's parts of a State begin with.
-func (o *OVR[T]) columnName(k int) string {
+func (o *ovr[T]) columnName(k int) string {
 	if o.pairs {
 		first, second := pairOf(k)
 		return fmt.Sprintf("pair%d-%d.", first, second)
@@ -1032,16 +1032,16 @@ func (o *OVR[T]) columnName(k int) string {
 }
 
 // loneName is columnName of lone learner k.
-func (o *OVR[T]) loneName(k int) string {
+func (o *ovr[T]) loneName(k int) string {
 	if o.pairs {
 		return fmt.Sprintf("alone%d.", k)
 	}
 	return "rest."
 }
 
-// ballot is the hypothesis of an [OVR]: a Predictor for each class.
+// ballot is the hypothesis of an [OVRConfig]: a Predictor for each class.
 type ballot[T learner.Float] struct {
-	o  *OVR[T] // scores by its scorers; has no learners
+	o  *ovr[T] // scores by its scorers; has no learners
 	of []memberPredictor[T]
 }
 
@@ -1141,8 +1141,8 @@ func (p provenBallot[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // newBallot returns that of o's settings, of so many classes.
-func newBallot[T learner.Float](o *OVR[T], classes int, of []learner.Predictor[T]) *ballot[T] {
-	p := &ballot[T]{o: &OVR[T]{cfg: o.cfg, entry: o.entry, base: o.base, env: o.env, pool: o.pool,
+func newBallot[T learner.Float](o *ovr[T], classes int, of []learner.Predictor[T]) *ballot[T] {
+	p := &ballot[T]{o: &ovr[T]{cfg: o.cfg, entry: o.entry, base: o.base, env: o.env, pool: o.pool,
 		dim: o.dim, pairs: o.pairs, first: o.first, stream: o.stream,
 		since: make([]int64, classes)}}
 	for k := range of {
@@ -1156,7 +1156,7 @@ func newBallot[T learner.Float](o *OVR[T], classes int, of []learner.Predictor[T
 }
 
 // ballotOf is newBallot with probabilities where there are any.
-func (o *OVR[T]) ballotOf(classes int, of []learner.Predictor[T]) learner.Predictor[T] {
+func (o *ovr[T]) ballotOf(classes int, of []learner.Predictor[T]) learner.Predictor[T] {
 	p := newBallot(o, classes, of)
 	if !o.pairs && len(of) > 0 && len(p.o.probers) == len(of) {
 		return provenBallot[T]{p}
@@ -1165,7 +1165,7 @@ func (o *OVR[T]) ballotOf(classes int, of []learner.Predictor[T]) learner.Predic
 }
 
 // Snapshot is Learner.Snapshot: one of each column.
-func (o *OVR[T]) Snapshot() learner.Predictor[T] {
+func (o *ovr[T]) Snapshot() learner.Predictor[T] {
 	of := make([]learner.Predictor[T], len(o.columns))
 	for k, l := range o.columns {
 		of[k] = l.Snapshot()
@@ -1174,7 +1174,7 @@ func (o *OVR[T]) Snapshot() learner.Predictor[T] {
 }
 
 // View is for [learner.ViewOf].
-func (o *OVR[T]) View() learner.Predictor[T] {
+func (o *ovr[T]) View() learner.Predictor[T] {
 	of := make([]learner.Predictor[T], len(o.columns))
 	for k, l := range o.columns {
 		of[k] = learner.ViewOf(l)

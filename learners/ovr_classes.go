@@ -130,15 +130,15 @@ func (r *ovrRun[T]) traceClasses(e, known int, comes bool) {
 
 // gatheredClasses is what Join leaves for Learn of parts of the classes.
 type gatheredClasses[T learner.Float] struct {
-	parts  []*OVR[T] // by Part.First
+	parts  []*ovr[T] // by Part.First
 	traces []*learner.TraceReader
 }
 
 // joinClasses is Join of parts of the classes.
-func (o *OVR[T]) joinClasses(parts []learner.Part, states []learner.State,
+func (o *ovr[T]) joinClasses(parts []learner.Part, states []learner.State,
 	traces []*learner.TraceReader) error {
 	n := parts[0].Of
-	g := &gatheredClasses[T]{make([]*OVR[T], n), make([]*learner.TraceReader, n)}
+	g := &gatheredClasses[T]{make([]*ovr[T], n), make([]*learner.TraceReader, n)}
 	for i, p := range parts {
 		switch {
 		case !p.Classes || p.Of != n:
@@ -171,7 +171,7 @@ func (o *OVR[T]) joinClasses(parts []learner.Part, states []learner.State,
 }
 
 // givenClasses is Learn by what the parts did.
-func (o *OVR[T]) givenClasses(b *engine.Block[T], rounds []learner.Round) error {
+func (o *ovr[T]) givenClasses(b *engine.Block[T], rounds []learner.Round) error {
 	for e := range b.Len() {
 		class, known := int(b.Class[e]), len(o.since)
 		for len(o.since) <= class {
@@ -225,7 +225,7 @@ func ledBy(before, own, after leading, class, known int) (r learner.Round) {
 }
 
 // joinedClasses is Joined of parts of the classes: their columns become o's.
-func (o *OVR[T]) joinedClasses() error {
+func (o *ovr[T]) joinedClasses() error {
 	g := o.gathered
 	o.gathered = nil
 	for _, t := range g.traces {

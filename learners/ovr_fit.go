@@ -18,7 +18,7 @@ import (
 // part of the State under names that begin with learner.CutPrefix, adds at which column that was,
 // the options, and what those behind it have reached. Columns before their turn score 0.
 type columnsFit[T learner.Float] struct {
-	o    *OVR[T]
+	o    *ovr[T]
 	b    *engine.Block[T]
 	f    learner.FitOptions
 	base learner.Traits
@@ -83,7 +83,7 @@ func checkColumnsCut(c *learner.Codec, columns int) {
 }
 
 // fit fits the classes one after another. They share kernel rows, which don't depend on labels.
-func (o *OVR[T]) fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
+func (o *ovr[T]) fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
 	learner.FitResult, error) {
 	classes := o.cfg.Classes
 	if classes == 0 {
@@ -123,7 +123,7 @@ func (o *OVR[T]) fit(ctx context.Context, b *engine.Block[T], f learner.FitOptio
 }
 
 // kept returns what makes the columns again what they are, unless any has learned meanwhile.
-func (o *OVR[T]) kept() (restore func()) {
+func (o *ovr[T]) kept() (restore func()) {
 	columns, scorers, probers, lone := o.columns, o.scorers, o.probers, o.lone
 	since, updates, presented, cut := o.since, o.updates, o.presented, o.cut
 	return func() {

@@ -9,7 +9,7 @@ import (
 )
 
 // Posterior is for [learner.PosteriorOf]: those of the columns, where the base has one.
-func (o *OVR[T]) Posterior() learner.PosteriorMerger[T] {
+func (o *ovr[T]) Posterior() learner.PosteriorMerger[T] {
 	if !o.base.Traits().Merges {
 		return nil
 	}
@@ -17,21 +17,21 @@ func (o *OVR[T]) Posterior() learner.PosteriorMerger[T] {
 }
 
 // overOf returns the OVR that l is, whatever its base; nil if it is none.
-func overOf[T learner.Float](l learner.Learner[T]) *OVR[T] {
+func overOf[T learner.Float](l learner.Learner[T]) *ovr[T] {
 	switch o := l.(type) {
-	case *OVR[T]:
+	case *ovr[T]:
 		return o
 	case keepingOVR[T]:
-		return o.OVR
+		return o.ovr
 	case fittingOVR[T]:
-		return o.OVR
+		return o.ovr
 	case fittingKeepingOVR[T]:
-		return o.OVR
+		return o.ovr
 	}
 	return nil
 }
 
-type ovrPosterior[T learner.Float] struct{ o *OVR[T] }
+type ovrPosterior[T learner.Float] struct{ o *ovr[T] }
 
 // MergePosterior merges column by column, class by class: both know as many, by the same numbers.
 // Counters add up; of the examples before a class's first those are counted that o has. The columns
@@ -74,7 +74,7 @@ func (p ovrPosterior[T]) DividePrior(prior learner.Learner[T], times int) error 
 
 // columns does what do says to each column, with that of the same class of other.
 func (p ovrPosterior[T]) columns(other learner.Learner[T],
-	do func(learner.PosteriorMerger[T], learner.Learner[T]) error) (*OVR[T], error) {
+	do func(learner.PosteriorMerger[T], learner.Learner[T]) error) (*ovr[T], error) {
 	o := p.o
 	of := overOf(other)
 	if of == nil || of.pairs != o.pairs || of.cfg.Base != o.cfg.Base {

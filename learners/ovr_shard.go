@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	_ learner.Tracer = (*OVR[float32])(nil)
-	_ learner.Joiner = (*OVR[float32])(nil)
+	_ learner.Tracer = (*ovr[float32])(nil)
+	_ learner.Joiner = (*ovr[float32])(nil)
 )
 
 // lifted gives the traits of a learner over another one the parts that that one can be taken into,
@@ -32,7 +32,7 @@ type columnTraces struct {
 }
 
 // TraceTo is learner.Tracer.TraceTo: an example's entry has those of the columns that there are.
-func (o *OVR[T]) TraceTo(t *learner.Trace) {
+func (o *ovr[T]) TraceTo(t *learner.Trace) {
 	o.trace = nil
 	if t != nil {
 		o.trace = &columnTraces{to: t}
@@ -42,7 +42,7 @@ func (o *OVR[T]) TraceTo(t *learner.Trace) {
 
 // traceColumns has all learners write, after columns have come. What a part of the classes writes
 // is of their scores: traceClasses.
-func (o *OVR[T]) traceColumns() {
+func (o *ovr[T]) traceColumns() {
 	if o.cfg.Part != nil {
 		return
 	}
@@ -82,7 +82,7 @@ type ovrJoining struct {
 
 // Join is learner.Joiner.Join: that of the columns. Those of classes that come later follow when
 // these do.
-func (o *OVR[T]) Join(parts []learner.Part, states []learner.State,
+func (o *ovr[T]) Join(parts []learner.Part, states []learner.State,
 	traces []*learner.TraceReader, after learner.Joiner) error {
 	if after != nil {
 		return fmt.Errorf("ovr: it is no column: %w", learner.ErrParts)
@@ -128,7 +128,7 @@ func (o *OVR[T]) Join(parts []learner.Part, states []learner.State,
 }
 
 // partOf returns the part's learner, of that State.
-func (o *OVR[T]) partOf(p learner.Part, s learner.State) (*OVR[T], error) {
+func (o *ovr[T]) partOf(p learner.Part, s learner.State) (*ovr[T], error) {
 	base, cfg := o.base.Traits(), o.cfg
 	switch {
 	case p.Classes:
@@ -143,12 +143,12 @@ func (o *OVR[T]) partOf(p learner.Part, s learner.State) (*OVR[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	one := l.(*OVR[T])
+	one := l.(*ovr[T])
 	return one, one.SetState(s)
 }
 
 // joinColumn makes column k, of a class that has come, that of the parts.
-func (o *OVR[T]) joinColumn(k int) error {
+func (o *ovr[T]) joinColumn(k int) error {
 	j := o.joining
 	if k >= len(j.ends) {
 		return fmt.Errorf("ovr: a class that no part has: %w", learner.ErrTrace)
@@ -178,7 +178,7 @@ func (r *ovrRun[T]) given() error {
 }
 
 // Joined is learner.Joiner.Joined.
-func (o *OVR[T]) Joined() error {
+func (o *ovr[T]) Joined() error {
 	if o.gathered != nil {
 		return o.joinedClasses()
 	}

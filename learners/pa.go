@@ -46,7 +46,7 @@ func (*PAConfig) Entry() learner.Entry {
 // most R^2 |u|^2 (Theorem 2); TestPASeparableBound.
 //
 // Cost: one dot an example, one sum of squares and one axpy an update: O(non-zeros). Memory: one T
-// a feature. With a kernel see [OnlineKernel].
+// a feature. With a kernel see [OnlineConfig].
 type PAConfig struct {
 	// Variant is the rule: 0 is PA, 1 is PA-I, 2 is PA-II. Default 1; 0, 1 or 2.
 	Variant int `json:"variant" flag:"variant" values:"0|1|2"`

@@ -12,7 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Learner[float32] = (*Pairs[float32])(nil)
+var _ learner.Learner[float32] = (*pairsLearner[float32])(nil)
 
 func init() { learner.Register("pairs", (*PairsConfig)(nil)) }
 
@@ -29,9 +29,9 @@ func (*PairsConfig) Entry() learner.Entry {
 	}
 }
 
-// Pairs gives a learner of hyperplanes through the origin a bias of its own: it shows it half the
-// difference of each example and one of the other class, and puts the hyperplane midway between
-// the two.
+// pairsLearner gives a learner of hyperplanes through the origin a bias of its own: it shows it
+// half the difference of each example and one of the other class, and puts the hyperplane midway
+// between the two.
 //
 // Reference: K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm
 // Margin Classifiers with Bias", COLT 2008, section 3.2: Theorem 2, and ROMMA run over pairs.
@@ -53,11 +53,11 @@ func (*PairsConfig) Entry() learner.Entry {
 // kept whatever the base does. A pair of equal examples is not shown.
 //
 // Guarantee: over aggressive ROMMA with delta/2 it makes the updates and has the hyperplanes of
-// PUMMA for p = 2 with delta: TestPairsArePUMMA.
+// pumma for p = 2 with delta: TestPairsArePUMMA.
 //
 // Cost: the base's for an example, one by one; O(non-zeros of both examples of a pair) to make it,
 // and two scores for each update. Memory: the base's and three examples.
-type Pairs[T learner.Float] struct {
+type pairsLearner[T learner.Float] struct {
 	cfg     PairsConfig
 	inner   learner.Learner[T]
 	ends    [2]pairEnd[T] // kept of the classes -1 and +1
@@ -182,7 +182,7 @@ func newPairs[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 	if err != nil {
 		return nil, err
 	}
-	l := &Pairs[T]{cfg: cfg, y: [1]T{1}}
+	l := &pairsLearner[T]{cfg: cfg, y: [1]T{1}}
 	if l.inner, err = learner.New[T](e, base, env); err != nil {
 		return nil, fmt.Errorf("pairs: base: %w", err)
 	}
@@ -190,7 +190,7 @@ func newPairs[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 }
 
 // Learn is Learner.Learn.
-func (l *Pairs[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *pairsLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock("pairs", b, len(rounds)); err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (l *Pairs[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 
 // learn shows the base the pair of example i, (1), and returns its updates; the first example of a
 // class is one.
-func (l *Pairs[T]) learn(b *engine.Block[T], i int) (updates int32, err error) {
+func (l *pairsLearner[T]) learn(b *engine.Block[T], i int) (updates int32, err error) {
 	this, other := &l.ends[0], &l.ends[1]
 	if b.Y[i] > 0 {
 		this, other = other, this
@@ -247,7 +247,7 @@ func (l *Pairs[T]) learn(b *engine.Block[T], i int) (updates int32, err error) {
 
 // pair makes z of example i and one of the other class, in the form of b, and reports whether they
 // are different. Values are halved first, so that none overflows.
-func (l *Pairs[T]) pair(b *engine.Block[T], i int, other *pairEnd[T]) (differ bool) {
+func (l *pairsLearner[T]) pair(b *engine.Block[T], i int, other *pairEnd[T]) (differ bool) {
 	half := b.Y[i] / 2
 	idx, val := b.Example(i)
 	z := &l.z
@@ -312,7 +312,7 @@ func (e *pairEnd[T]) take(b *engine.Block[T], i int) {
 }
 
 // scoreOf returns w.x of a kept example.
-func (l *Pairs[T]) scoreOf(e *pairEnd[T]) (float64, error) {
+func (l *pairsLearner[T]) scoreOf(e *pairEnd[T]) (float64, error) {
 	n, dim := len(e.idx), 0
 	if n > 0 {
 		dim = int(e.idx[n-1]) + 1
@@ -324,7 +324,7 @@ func (l *Pairs[T]) scoreOf(e *pairEnd[T]) (float64, error) {
 }
 
 // Score is Learner.Score.
-func (l *Pairs[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *pairsLearner[T]) Score(b *engine.Block[T], dst []float64) error {
 	return shifted("pairs", b, dst, l.inner, l.b)
 }
 
@@ -344,16 +344,16 @@ func shifted[T learner.Float](name string, b *engine.Block[T], dst []float64, of
 }
 
 // Weights is Learner.Weights; see also Bias.
-func (l *Pairs[T]) Weights() []float64 { return l.inner.Weights() }
+func (l *pairsLearner[T]) Weights() []float64 { return l.inner.Weights() }
 
 // Bias is Biased.Bias.
-func (l *Pairs[T]) Bias() float64 { return l.b }
+func (l *pairsLearner[T]) Bias() float64 { return l.b }
 
 // Updates returns the base's updates, and one for the first example of each class.
-func (l *Pairs[T]) Updates() int64 { return l.updates }
+func (l *pairsLearner[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *Pairs[T]) Bytes() int64 {
+func (l *pairsLearner[T]) Bytes() int64 {
 	n := l.inner.Bytes() + int64(unsafe.Sizeof(*l)) + primal.BytesOf(l.z.X) +
 		primal.BytesOf(l.z.Val) + 4*int64(cap(l.z.Idx))
 	for _, e := range l.ends {
@@ -363,17 +363,19 @@ func (l *Pairs[T]) Bytes() int64 {
 }
 
 // State is Learner.State: the base's, with base. before the names, the kept examples and the bias.
-func (l *Pairs[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *pairsLearner[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *Pairs[T]) SetState(s learner.State) error { return learner.SetState("pairs", s, l.fields) }
+func (l *pairsLearner[T]) SetState(s learner.State) error {
+	return learner.SetState("pairs", s, l.fields)
+}
 
 // CheckState is Learner.CheckState.
-func (l *Pairs[T]) CheckState(s learner.State) error {
+func (l *pairsLearner[T]) CheckState(s learner.State) error {
 	return learner.CheckState("pairs", s, l.fields)
 }
 
-func (l *Pairs[T]) fields(c *learner.Codec) {
+func (l *pairsLearner[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	dim := learner.Count(c, "dim", &l.dim)
 	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
@@ -471,7 +473,11 @@ func (p *biased[T]) fields(c *learner.Codec) {
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *Pairs[T]) Snapshot() learner.Predictor[T] { return newBiased(l.inner.Snapshot(), l.b) }
+func (l *pairsLearner[T]) Snapshot() learner.Predictor[T] {
+	return newBiased(l.inner.Snapshot(), l.b)
+}
 
 // View is for [learner.ViewOf].
-func (l *Pairs[T]) View() learner.Predictor[T] { return newBiased(learner.ViewOf(l.inner), l.b) }
+func (l *pairsLearner[T]) View() learner.Predictor[T] {
+	return newBiased(learner.ViewOf(l.inner), l.b)
+}

@@ -62,7 +62,7 @@ func (*PerceptronConfig) Entry() learner.Entry {
 // margin y (w.x)/|w| above Beta: TestMarginalPerceptron.
 //
 // Cost: one dot an example, one axpy an update: O(non-zeros); with Beta a sum of squares, too, and
-// O(features) every 1024 updates. Memory: one T a feature. With a kernel see [OnlineKernel].
+// O(features) every 1024 updates. Memory: one T a feature. With a kernel see [OnlineConfig].
 type PerceptronConfig struct {
 	// Margin is the margin b up to which an example is learned: y f <= b. Default 0; 0 or more.
 	Margin float64 `json:"margin" flag:"margin" tune:"0|0.1|1|10"`

@@ -15,7 +15,7 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-var _ learner.Learner[float32] = (*PUMMA[float32])(nil)
+var _ learner.Learner[float32] = (*pumma[float32])(nil)
 
 func init() { learner.Register("pumma", (*PUMMAConfig)(nil)) }
 
@@ -32,7 +32,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 	}
 }
 
-// PUMMA keeps the shortest weights, with a bias, that separate the last positive and the last
+// pumma keeps the shortest weights, with a bias, that separate the last positive and the last
 // negative example it learned and stay on the far side of the plane through the weights before. It
 // approaches the maximal margin in the p-norm of the examples.
 //
@@ -118,7 +118,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // ROMMA, for p > 2 with some four powers for each, and O(features) after some thousands of them;
 // one of dense examples is O(features). Memory: seven float64 a feature, nine for p > 2, of dense
 // examples; one, for p > 2 two, of sparse ones.
-type PUMMA[T learner.Float] struct {
+type pumma[T learner.Float] struct {
 	cfg      PUMMAConfig
 	p        float64
 	to       pummaPowers
@@ -308,7 +308,7 @@ func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 	if !cfg.Linear() {
 		return newKernelPUMMA[T](cfg, env)
 	}
-	l := &PUMMA[T]{cfg: cfg, div: 1, rPos: 1, rNeg: 1}
+	l := &pumma[T]{cfg: cfg, div: 1, rPos: 1, rNeg: 1}
 	if l.p, err = strconv.ParseFloat(cfg.P, 64); err != nil {
 		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, learner.ErrConfig)
 	}
@@ -320,7 +320,7 @@ func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 }
 
 // Learn is Learner.Learn.
-func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *pumma[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkSlacks("pumma", b, len(rounds), l.invC > 0); err != nil {
 		return err
 	}
@@ -360,7 +360,7 @@ func inverseWeight[T learner.Float](b *engine.Block[T], i int) (r float64, count
 }
 
 // begin makes room for the features of b.
-func (l *PUMMA[T]) begin(b *engine.Block[T]) {
+func (l *pumma[T]) begin(b *engine.Block[T]) {
 	if l.c == 0 && l.kept == 0 && !b.Dense() && b.Len() > 0 {
 		l.c = 1
 	}
@@ -368,7 +368,7 @@ func (l *PUMMA[T]) begin(b *engine.Block[T]) {
 }
 
 // grow makes room for dim features.
-func (l *PUMMA[T]) grow(dim int) {
+func (l *pumma[T]) grow(dim int) {
 	if l.c > 0 {
 		l.u.v = primal.Grown(l.u.v, dim)
 		if l.p > 2 {
@@ -385,12 +385,12 @@ func (l *PUMMA[T]) grow(dim int) {
 }
 
 // score returns f(x) of example i.
-func (l *PUMMA[T]) score(b *engine.Block[T], i int) float64 {
+func (l *pumma[T]) score(b *engine.Block[T], i int) float64 {
 	return primal.DotMixed(b, i, l.powers())/l.div + l.b
 }
 
 // powers returns div times the weights.
-func (l *PUMMA[T]) powers() []float64 {
+func (l *pumma[T]) powers() []float64 {
 	if l.c > 0 && l.p == 2 {
 		return l.u.v
 	}
@@ -406,7 +406,7 @@ type slackStep struct {
 
 // slacks returns that of an example whose coordinate is m, 1/w of which is r, and the other one of
 // the segment.
-func (l *PUMMA[T]) slacks(m, r, mOther, rOther float64) slackStep {
+func (l *pumma[T]) slacks(m, r, mOther, rOther float64) slackStep {
 	both, half := float64(m*r)+float64(mOther*rOther), float64(0.25*(r+rOther))
 	return slackStep{float64(0.5*both) - l.m2, half - both + l.m2, half, m, r, mOther}
 }
@@ -422,7 +422,7 @@ func (s *slackStep) after(tau, m2 float64) float64 {
 // update takes example i, whose product with powers is dot, whose present coordinate of u is m and
 // 1 over whose weight is r, for xpos or xneg and solves (3) or (24). It returns tau, the share of
 // z/2 in the new u; or false, without a change of state, where there is no solution.
-func (l *PUMMA[T]) update(b *engine.Block[T], i int, dot, m, r float64) (tau float64, ok bool) {
+func (l *pumma[T]) update(b *engine.Block[T], i int, dot, m, r float64) (tau float64, ok bool) {
 	if !b.Dense() {
 		if l.c == 0 {
 			l.toSparse()
@@ -495,13 +495,13 @@ func (l *PUMMA[T]) update(b *engine.Block[T], i int, dot, m, r float64) (tau flo
 }
 
 // first takes the first example of label y, r being 1 over its weight, for xpos or xneg.
-func (l *PUMMA[T]) first(label uint64, y, r float64) {
+func (l *pumma[T]) first(label uint64, y, r float64) {
 	l.kept, l.b = label, y
 	l.setInverse(y, r)
 }
 
 // setInverse sets 1/w of xpos or xneg, by its label.
-func (l *PUMMA[T]) setInverse(y, r float64) {
+func (l *pumma[T]) setInverse(y, r float64) {
 	if y > 0 {
 		l.rPos = r
 	} else {
@@ -510,14 +510,14 @@ func (l *PUMMA[T]) setInverse(y, r float64) {
 }
 
 // slackOfBias returns xi_pos - xi_neg of (G), by (E).
-func (l *PUMMA[T]) slackOfBias() float64 {
+func (l *pumma[T]) slackOfBias() float64 {
 	return float64((float64(l.mPos*l.rPos)-float64(l.mNeg*l.rNeg))*l.invC) / l.norm2
 }
 
 // takeSlacks sets |u|^2 and what of it are slacks, after a step tau to a u of squared length norm2
 // without them. It returns false, without a change of state, where u is all but 0 or beyond all
 // range.
-func (l *PUMMA[T]) takeSlacks(norm2, tau, y float64, s *slackStep) bool {
+func (l *pumma[T]) takeSlacks(norm2, tau, y float64, s *slackStep) bool {
 	m2 := s.after(tau, l.m2)
 	norm2 += float64(m2 * l.invC)
 	if !(norm2 > 0) || 1/norm2-1/norm2 != 0 {
@@ -764,7 +764,7 @@ func maxAbs(x []float64) float64 {
 // 1/Delta^2, not FitOptions.Delta; slacks are no part of the state, so with SoftC the learner must
 // be new. Margins are those of |w|_q, with slacks of (w, xi): the maximal one lies between
 // FitResult.Margin and Bound.
-func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+func (l *pumma[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	n := b.Len()
 	if err := checkSlacks("pumma", b, n, l.invC > 0); err != nil {
@@ -850,7 +850,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 
 // pummaPasses is a data set with the coordinates of u that belong to its examples' slacks.
 type pummaPasses[T learner.Float] struct {
-	l        *PUMMA[T]
+	l        *pumma[T]
 	b        *engine.Block[T]
 	m        []float64 // m_k / scale; nil for a hard margin
 	scale    float64
@@ -923,33 +923,33 @@ func (c *pummaPasses[T]) judge(r *learner.FitResult) {
 
 // Bound returns |u|: no hyperplane has a larger margin, in the p-norm, on the examples learned so
 // far.
-func (l *PUMMA[T]) Bound() float64 { return math.Sqrt(l.norm2) }
+func (l *pumma[T]) Bound() float64 { return math.Sqrt(l.norm2) }
 
 // Score is Learner.Score.
-func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *pumma[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis()
 	return p.Score(b, dst)
 }
 
-func (l *PUMMA[T]) hypothesis() primal.WideWeights[T] {
+func (l *pumma[T]) hypothesis() primal.WideWeights[T] {
 	return primal.WideWeights[T]{Name: "pumma", W: l.powers(), Divisor: l.div, Bias: l.b,
 		Biased: true}
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *PUMMA[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().Copied() }
+func (l *pumma[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().Copied() }
 
 // View is for [learner.ViewOf].
-func (l *PUMMA[T]) View() learner.Predictor[T] { return l.hypothesis().View() }
+func (l *pumma[T]) View() learner.Predictor[T] { return l.hypothesis().View() }
 
 // Weights is Learner.Weights; see also Bias.
-func (l *PUMMA[T]) Weights() []float64 {
+func (l *pumma[T]) Weights() []float64 {
 	p := l.hypothesis()
 	return p.Weights()
 }
 
 // AddWeights is for [learner.AddWeights].
-func (l *PUMMA[T]) AddWeights(sum []float64) []float64 {
+func (l *pumma[T]) AddWeights(sum []float64) []float64 {
 	p := l.hypothesis()
 	sum = primal.Grown(sum, len(p.W))
 	for j, v := range p.W {
@@ -959,13 +959,13 @@ func (l *PUMMA[T]) AddWeights(sum []float64) []float64 {
 }
 
 // Bias is Biased.Bias.
-func (l *PUMMA[T]) Bias() float64 { return l.b }
+func (l *pumma[T]) Bias() float64 { return l.b }
 
 // Updates is Learner.Updates.
-func (l *PUMMA[T]) Updates() int64 { return l.updates }
+func (l *pumma[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *PUMMA[T]) Bytes() int64 {
+func (l *pumma[T]) Bytes() int64 {
 	sum := int64(unsafe.Sizeof(*l))
 	for _, v := range [...][]float64{l.w, l.u.v, l.u.r, l.pos, l.neg, l.x, l.d, l.v.v, l.v.r,
 		l.onPos.val, l.onNeg.val, l.onX.val, l.half, l.along, l.from.v, l.toward.v, l.toward.r} {
@@ -976,17 +976,17 @@ func (l *PUMMA[T]) Bytes() int64 {
 
 // State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; after
 // sparse examples t in place of u, and w where it does not follow.
-func (l *PUMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *pumma[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *PUMMA[T]) SetState(s learner.State) error { return learner.SetState("pumma", s, l.fields) }
+func (l *pumma[T]) SetState(s learner.State) error { return learner.SetState("pumma", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *PUMMA[T]) CheckState(s learner.State) error {
+func (l *pumma[T]) CheckState(s learner.State) error {
 	return learner.CheckState("pumma", s, l.fields)
 }
 
-func (l *PUMMA[T]) fields(c *learner.Codec) {
+func (l *pumma[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	c.Scalar("b", &l.b)
 	kept := learner.Count(c, "kept", &l.kept)
@@ -1045,7 +1045,7 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 
 // inverseFields is the part of fields that is 1/w of xpos and xneg, which a State of weights of 1
 // lacks.
-func (l *PUMMA[T]) inverseFields(c *learner.Codec) {
+func (l *pumma[T]) inverseFields(c *learner.Codec) {
 	r := [2]float64{1, 1}
 	for i, v := range [2]*float64{&l.rNeg, &l.rPos} {
 		name := [2]string{"r_neg", "r_pos"}[i]

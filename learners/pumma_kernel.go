@@ -11,10 +11,10 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 )
 
-var _ learner.Learner[float32] = (*KernelPUMMA[float32])(nil)
+var _ learner.Learner[float32] = (*kernelPUMMA[float32])(nil)
 
-// KernelPUMMA is [PUMMA] for p = 2 in the space of a kernel, section 4.1 of its paper: u is a sum
-// over kept examples, and (A) is
+// kernelPUMMA is [PUMMAConfig] for p = 2 in the space of a kernel, section 4.1 of its paper: u is a
+// sum over kept examples, and (A) is
 //
 //	u' = (1-tau) u + tau/2 (phi(xpos) - phi(xneg))
 //
@@ -28,7 +28,7 @@ var _ learner.Learner[float32] = (*KernelPUMMA[float32])(nil)
 //	xpos, xneg   slots[1], slots[0]   kept examples
 //	xi_i         m_i/(C w_i Norm2)    one a kept example, of weight w_i
 //
-// Deviations: with a budget an example goes after an update as in [OnlineKernel], but xpos or xneg,
+// Deviations: with a budget an example goes after an update as in [OnlineConfig], but xpos or xneg,
 // and what is left of u is stretched so that both still have margins of 1; where that can't be, u
 // starts anew from z/2. An example whose image is the one of the kept example of the other label,
 // but for roundings of the kernel's values, is skipped. With SoftC each example presented is a new
@@ -40,8 +40,8 @@ var _ learner.Learner[float32] = (*KernelPUMMA[float32])(nil)
 //
 // Cost: a kernel row over the kept examples an example, three more where one is removed. Memory:
 // the kept examples and some 50 bytes for each.
-type KernelPUMMA[T learner.Float] struct {
-	*OnlineKernel[T]
+type kernelPUMMA[T learner.Float] struct {
+	*onlineKernel[T]
 	cfg   PUMMAConfig
 	invC  float64    // 1/C, 0 for a hard margin
 	slots [2]int     // of xneg and xpos; -1: none yet
@@ -51,7 +51,7 @@ type KernelPUMMA[T learner.Float] struct {
 func newKernelPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.Learner[T], error) {
 	r := rule{name: "pumma", weights: cfg.SoftC > 0}
 	o, err := newOnline[T](&cfg.KernelConfig, cfg.Budget, r, env)
-	l := &KernelPUMMA[T]{OnlineKernel: o, cfg: cfg, slots: [2]int{-1, -1}}
+	l := &kernelPUMMA[T]{onlineKernel: o, cfg: cfg, slots: [2]int{-1, -1}}
 	if cfg.SoftC > 0 {
 		l.invC = 1 / cfg.SoftC
 	}
@@ -65,7 +65,7 @@ func newKernelPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.
 }
 
 // Learn is Learner.Learn.
-func (l *KernelPUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *kernelPUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkSlacks("pumma", b, len(rounds), l.rule.weights); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func side(y float64) int {
 
 // update takes the example in hand, of label y and weight w, for xpos or xneg, and solves (3) or
 // (24).
-func (l *KernelPUMMA[T]) update(y, w float64) (learned bool, err error) {
+func (l *kernelPUMMA[T]) update(y, w float64) (learned bool, err error) {
 	this, soft := side(y), l.invC > 0
 	other := l.slots[1-this]
 	if other < 0 { // one label seen: w = 0, b = y
@@ -152,7 +152,7 @@ func (l *KernelPUMMA[T]) update(y, w float64) (learned bool, err error) {
 }
 
 // slackOf returns m/w of a kept example of weight w, 0 for a hard margin.
-func (l *KernelPUMMA[T]) slackOf(j int) float64 {
+func (l *kernelPUMMA[T]) slackOf(j int) float64 {
 	if l.invC == 0 {
 		return 0
 	}
@@ -160,7 +160,7 @@ func (l *KernelPUMMA[T]) slackOf(j int) float64 {
 }
 
 // setBias is (20), (G), and sets the unit of f.
-func (l *KernelPUMMA[T]) setBias() {
+func (l *kernelPUMMA[T]) setBias() {
 	if l.unit = l.set.Norm2; l.unit == 0 {
 		l.unit = 1
 		return
@@ -170,7 +170,7 @@ func (l *KernelPUMMA[T]) setBias() {
 }
 
 // restore makes the margins of xpos and xneg 1 for another u than that of an update: u.z/2 = |u|^2.
-func (l *KernelPUMMA[T]) restore() {
+func (l *kernelPUMMA[T]) restore() {
 	measure := func() (uz float64) {
 		l.at[0], l.at[1] = l.set.ScoreKept(l.slots[0]), l.set.ScoreKept(l.slots[1])
 		return 0.5*(l.at[1]-l.at[0]) +
@@ -193,7 +193,7 @@ func (l *KernelPUMMA[T]) restore() {
 }
 
 // goOn makes what Fit found what Learn goes on from.
-func (l *KernelPUMMA[T]) goOn() error {
+func (l *kernelPUMMA[T]) goOn() error {
 	scores, err := l.set.Take(&l.dual, l.set.Norm2) // u = |u|^2 w
 	if err != nil {
 		return err
@@ -220,35 +220,35 @@ func (l *KernelPUMMA[T]) goOn() error {
 }
 
 // Bias is Biased.Bias.
-func (l *KernelPUMMA[T]) Bias() float64 { return l.bias }
+func (l *kernelPUMMA[T]) Bias() float64 { return l.bias }
 
 // Bound returns |u|: after Fit, and while nothing was removed, no hyperplane has a larger margin on
 // the examples learned.
-func (l *KernelPUMMA[T]) Bound() float64 { return math.Sqrt(l.set.Norm2) }
+func (l *kernelPUMMA[T]) Bound() float64 { return math.Sqrt(l.set.Norm2) }
 
 // Bytes is Learner.Bytes.
-func (l *KernelPUMMA[T]) Bytes() int64 { return l.OnlineKernel.Bytes() + int64(unsafe.Sizeof(*l)) }
+func (l *kernelPUMMA[T]) Bytes() int64 { return l.onlineKernel.Bytes() + int64(unsafe.Sizeof(*l)) }
 
 // State is Learner.State: what Learn kept, or the support vectors that Fit found, and the bias.
-func (l *KernelPUMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *kernelPUMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *KernelPUMMA[T]) SetState(s learner.State) error {
+func (l *kernelPUMMA[T]) SetState(s learner.State) error {
 	return learner.SetState("pumma", s, l.fields)
 }
 
 // CheckState is Learner.CheckState.
-func (l *KernelPUMMA[T]) CheckState(s learner.State) error {
+func (l *kernelPUMMA[T]) CheckState(s learner.State) error {
 	return learner.CheckState("pumma", s, l.fields)
 }
 
-func (l *KernelPUMMA[T]) fields(c *learner.Codec) {
+func (l *kernelPUMMA[T]) fields(c *learner.Codec) {
 	c.Scalar("b", &l.bias)
 	l.fitFields(c, l.onlineFields)
 }
 
 // onlineFields is fields after Learn.
-func (l *KernelPUMMA[T]) onlineFields(c *learner.Codec) {
+func (l *kernelPUMMA[T]) onlineFields(c *learner.Codec) {
 	n, norm2 := l.set.Fields(c)
 	at := [2]float64{c.Scalar("at_neg", &l.at[0]), c.Scalar("at_pos", &l.at[1])}
 	places := [2]int{l.slots[0] + 1, l.slots[1] + 1} // from 1; 0: none

@@ -41,7 +41,7 @@ func (m *featureMarks) none(e *sparseExample) bool {
 }
 
 // updateSparse is update of a sparse example.
-func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, dot, m, r float64) (tau float64,
+func (l *pumma[T]) updateSparse(b *engine.Block[T], i int, dot, m, r float64) (tau float64,
 	ok bool) {
 	setSparse(&l.onX, b, i)
 	this, other, label, mOther, rOther, y := &l.onNeg, &l.onPos, uint64(keptNeg), l.mPos, l.rPos,
@@ -122,7 +122,7 @@ func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, dot, m, r float64) (t
 }
 
 // keep puts the example in hand, of label y, in the place of this and counts the update.
-func (l *PUMMA[T]) keep(this *sparseExample, y float64) {
+func (l *pumma[T]) keep(this *sparseExample, y float64) {
 	marks := &l.marks[side(y)]
 	marks.set(this, false)
 	*this, l.onX = l.onX, *this
@@ -138,7 +138,7 @@ func (l *PUMMA[T]) keep(this *sparseExample, y float64) {
 //	(I) t'.(xpos + xneg) = t.(xpos + xneg) + a y/2 (|x|^2 - |o|^2)
 //
 // where o is the example of the other label.
-func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot float64, s *slackStep) (tau float64,
+func (l *pumma[T]) perpendicular(o *sparseExample, y, dot float64, s *slackStep) (tau float64,
 	ok bool) {
 	half2 := l.halfSquared(o, y)
 	if least := half2 + float64(s.half*l.invC); !(least > 0) || 1/least-1/least != 0 {
@@ -192,7 +192,7 @@ func (l *PUMMA[T]) perpendicular(o *sparseExample, y, dot float64, s *slackStep)
 
 // halfSquared returns |z/2|^2. Where the examples share features it sets half to z/2 and at to its
 // features; at is empty where they don't.
-func (l *PUMMA[T]) halfSquared(o *sparseExample, y float64) float64 {
+func (l *pumma[T]) halfSquared(o *sparseExample, y float64) float64 {
 	if l.marks[side(-y)].none(&l.onX) {
 		l.at = l.at[:0]
 		return float64(0.25 * (l.onX.sq + o.sq))
@@ -203,7 +203,7 @@ func (l *PUMMA[T]) halfSquared(o *sparseExample, y float64) float64 {
 
 // alongBoth returns h.(x + o), after halfSquared. What the examples share may be much longer than
 // what they differ by, of which |x|^2 - |o|^2 would keep nothing.
-func (l *PUMMA[T]) alongBoth(o *sparseExample, y float64) (sum float64) {
+func (l *pumma[T]) alongBoth(o *sparseExample, y float64) (sum float64) {
 	x := &l.onX
 	if len(l.at) == 0 {
 		return float64(float64(0.5*y) * (x.sq - o.sq))
@@ -229,7 +229,7 @@ func (l *PUMMA[T]) alongBoth(o *sparseExample, y float64) (sum float64) {
 // its feature: (r+e)^2 each, and twice that in its square. The two products in th have n/8 + 4
 // roundings one after another, |h|^2 fewer: these times 2 r e and e^2. (H) itself adds a few of
 // these. Of a thousand features that is some 20 S at the most, and where tau is small 4 S.
-func (l *PUMMA[T]) advance(o *sparseExample, y, a, th, half2 float64) {
+func (l *pumma[T]) advance(o *sparseExample, y, a, th, half2 float64) {
 	x, S := &l.onX, l.sum.Hi
 	r := math.Sqrt(S)
 	e := float64(float64(0.5*a) * (math.Sqrt(x.sq) + math.Sqrt(o.sq)))
@@ -255,7 +255,7 @@ func (l *PUMMA[T]) advance(o *sparseExample, y, a, th, half2 float64) {
 const pummaShare = 0x1p-38
 
 // rescale makes |t| 1, for p = 2, and returns the factor. Where all of u are slacks, t stays 0.
-func (l *PUMMA[T]) rescale() float64 {
+func (l *pumma[T]) rescale() float64 {
 	if l.sum.Hi == 0 {
 		l.c = 1
 		l.measureSparse()
@@ -287,7 +287,7 @@ func setSparse[T learner.Float](x *sparseExample, b *engine.Block[T], i int) {
 }
 
 // difference sets half to z/2 and at to its features.
-func (l *PUMMA[T]) difference(other *sparseExample, y float64) {
+func (l *pumma[T]) difference(other *sparseExample, y float64) {
 	x, o := &l.onX, other
 	most := len(x.idx) + len(o.idx)
 	at, half := slices.Grow(l.at[:0], most)[:most], slices.Grow(l.half[:0], most)[:most]
@@ -318,7 +318,7 @@ func (l *PUMMA[T]) difference(other *sparseExample, y float64) {
 }
 
 // room makes room for as many numbers as half has and one more.
-func (l *PUMMA[T]) room() {
+func (l *pumma[T]) room() {
 	n := len(l.half) + 1
 	for _, v := range [...]*[]float64{&l.along, &l.from.v, &l.toward.v, &l.toward.r} {
 		*v = slices.Grow((*v)[:0], n)[:n]
@@ -327,7 +327,7 @@ func (l *PUMMA[T]) room() {
 
 // gather sets from to u where z may not be 0, along to d there, both in units of c, and takes the
 // terms of these features off rest. It returns the sums at u.
-func (l *PUMMA[T]) gather(rest *primal.Sum) (s vecmath.PowerSums) {
+func (l *pumma[T]) gather(rest *primal.Sum) (s vecmath.PowerSums) {
 	n := len(l.at)
 	half, t, d := l.half[:n], l.from.v[:n], l.along[:n]
 	w, rd := l.toward.r[:n], l.toward.v[:n]
@@ -352,12 +352,12 @@ func (l *PUMMA[T]) gather(rest *primal.Sum) (s vecmath.PowerSums) {
 
 // roundedOff bounds what a sum of the terms in hand may be off by: those of a partial sum one after
 // another, the products' own roundings and five sums of partial ones.
-func (l *PUMMA[T]) roundedOff(sum float64) float64 {
+func (l *pumma[T]) roundedOff(sum float64) float64 {
 	return float64(float64(len(l.at)/32+8) * float64(0x1p-53*sum))
 }
 
 // restOf adds up the terms where z is 0.
-func (l *PUMMA[T]) restOf() (rest primal.Sum) {
+func (l *pumma[T]) restOf() (rest primal.Sum) {
 	for _, j := range l.at {
 		l.u.v[j] = 0
 	}
@@ -377,7 +377,7 @@ func (l *PUMMA[T]) restOf() (rest primal.Sum) {
 
 // lump makes the features where z is 0, whose |t_j|^p add up to rest, the last of from, and adds
 // theirs to the sums at u.
-func (l *PUMMA[T]) lump(s vecmath.PowerSums, rest float64) vecmath.PowerSums {
+func (l *pumma[T]) lump(s vecmath.PowerSums, rest float64) vecmath.PowerSums {
 	n := len(l.at)
 	rest = max(0, rest)
 	l.from.v[n] = l.to.root.Of(rest)
@@ -392,7 +392,7 @@ func (l *PUMMA[T]) lump(s vecmath.PowerSums, rest float64) vecmath.PowerSums {
 
 // step makes toward's v and r the t and their powers of a step tau, in units of what c will be, and
 // returns S with them, rest being the sum of the other terms.
-func (l *PUMMA[T]) step(rest *primal.Sum, tau float64) float64 {
+func (l *pumma[T]) step(rest *primal.Sum, tau float64) float64 {
 	if l.toward.scale == 0 { // all of it is 0
 		return 0
 	}
@@ -407,7 +407,7 @@ func (l *PUMMA[T]) step(rest *primal.Sum, tau float64) float64 {
 }
 
 // place puts what step made into t after a step tau, with rest the sum of the other terms.
-func (l *PUMMA[T]) place(rest *primal.Sum, tau float64) {
+func (l *pumma[T]) place(rest *primal.Sum, tau float64) {
 	n := len(l.at)
 	t, w := l.toward.v[:n], l.toward.r[:n]
 	terms := vecmath.Dot(t, w)
@@ -443,7 +443,7 @@ func (l *PUMMA[T]) place(rest *primal.Sum, tau float64) {
 }
 
 // power returns sign(t) |t|^(p-1).
-func (l *PUMMA[T]) power(t float64) float64 {
+func (l *pumma[T]) power(t float64) float64 {
 	if t == 0 {
 		return 0
 	}
@@ -451,7 +451,7 @@ func (l *PUMMA[T]) power(t float64) float64 {
 }
 
 // sumAnew makes the powers of t and S anew.
-func (l *PUMMA[T]) sumAnew() {
+func (l *pumma[T]) sumAnew() {
 	n := 0
 	l.sum, l.steps = primal.Sum{}, false
 	if l.p == 2 {
@@ -475,7 +475,7 @@ func (l *PUMMA[T]) sumAnew() {
 }
 
 // measureSparse sets |u|^2 and div of c and S.
-func (l *PUMMA[T]) measureSparse() {
+func (l *pumma[T]) measureSparse() {
 	if l.kept != keptPos|keptNeg {
 		l.norm2, l.div = 0, 1
 		return
@@ -489,7 +489,7 @@ func (l *PUMMA[T]) measureSparse() {
 }
 
 // toSparse changes from the form after dense examples to that after sparse ones.
-func (l *PUMMA[T]) toSparse() {
+func (l *pumma[T]) toSparse() {
 	if l.c > 0 {
 		return
 	}
@@ -512,7 +512,7 @@ func (l *PUMMA[T]) toSparse() {
 }
 
 // toDense changes from the form after sparse examples to that after dense ones.
-func (l *PUMMA[T]) toDense() {
+func (l *pumma[T]) toDense() {
 	if l.c == 0 {
 		return
 	}
@@ -544,7 +544,7 @@ func (e *sparseExample) take(x []float64) {
 }
 
 // markBoth makes the marks of xpos and xneg.
-func (l *PUMMA[T]) markBoth() {
+func (l *pumma[T]) markBoth() {
 	l.marks = [2]featureMarks{}
 	l.marks[side(1)].set(&l.onPos, true)
 	l.marks[side(-1)].set(&l.onNeg, true)
@@ -559,7 +559,7 @@ func (e *sparseExample) spread(x []float64) {
 }
 
 // sparseFields is the part of fields that is another one after sparse examples.
-func (l *PUMMA[T]) sparseFields(c *learner.Codec, kept uint64, m2 float64) {
+func (l *pumma[T]) sparseFields(c *learner.Codec, kept uint64, m2 float64) {
 	t := learner.Vector(c, "t", &l.u.v)
 	dim := len(t)
 	c.PerFeature("t", dim)

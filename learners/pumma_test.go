@@ -18,12 +18,17 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Fitter[float64] = (*learners.PUMMA[float64])(nil)
+// pummaLearner is what these tests ask of PUMMA.
+type pummaLearner[T learner.Float] interface {
+	learner.Fitter[T]
+	learner.Biased
+	Bound() float64
+}
 
-func newPUMMA[T learner.Float](t testing.TB, p any, delta, c float64) *learners.PUMMA[T] {
+func newPUMMA[T learner.Float](t testing.TB, p any, delta, c float64) pummaLearner[T] {
 	t.Helper()
 	return newLearner[T](t, "pumma", &learners.PUMMAConfig{P: fmt.Sprint(p), Delta: delta,
-		SoftC: c}).(*learners.PUMMA[T])
+		SoftC: c}).(pummaLearner[T])
 }
 
 func TestPUMMAByHand(t *testing.T) {
@@ -150,7 +155,7 @@ func TestGoldenPUMMA(t *testing.T) {
 }
 
 // marginOf returns the margin of l in the p-norm.
-func marginOf(l *learners.PUMMA[float64], X [][]float64, y []float64, p float64) float64 {
+func marginOf(l pummaLearner[float64], X [][]float64, y []float64, p float64) float64 {
 	w, least := l.Weights(), math.Inf(1)
 	for i, x := range X {
 		least = min(least, y[i]*(inner(w, x)+l.Bias()))
@@ -605,7 +610,7 @@ func TestPUMMAFitRefuses(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		l    *learners.PUMMA[float64]
+		l    pummaLearner[float64]
 		b    *engine.Block[float64]
 		o    learner.FitOptions
 		want error

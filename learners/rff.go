@@ -13,7 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Learner[float32] = (*RFF[float32])(nil)
+var _ learner.Learner[float32] = (*rffLearner[float32])(nil)
 
 func init() { learner.Register("rff", (*RFFConfig)(nil)) }
 
@@ -27,8 +27,8 @@ func (*RFFConfig) Entry() learner.Entry {
 	}
 }
 
-// RFF maps examples to random features whose inner product approximates an RBF kernel, and gives
-// them to a linear learner.
+// rffLearner maps examples to random features whose inner product approximates an RBF kernel, and
+// gives them to a linear learner.
 //
 // Reference: A. Rahimi, B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007:
 //
@@ -50,7 +50,7 @@ func (*RFFConfig) Entry() learner.Entry {
 // Cost: D/2 multiply-adds a non-zero, D/2 sines and cosines an example, on the pool where that
 // pays, and the base learner's cost for dense examples of D features. Memory: D/2 T a feature, and
 // the base learner's.
-type RFF[T learner.Float] struct {
+type rffLearner[T learner.Float] struct {
 	cfg     RFFConfig
 	seed    uint64 // of the frequencies
 	inner   learner.Learner[T]
@@ -317,7 +317,7 @@ func newRFF[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, fmt.Errorf("rff: %w: %w", err, learner.ErrConfig)
 	}
-	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f,
+	return &rffLearner[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f,
 		classes: base.Traits().Classes, weights: base.Traits().Weights,
 		size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
 		runs: new(scratch.Stack[rffRun[T]])}, nil
@@ -328,10 +328,10 @@ func newRFF[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 const rffBytes = 1 << 20
 
 // Inner is learner.Wrapper.Inner: the base learner.
-func (l *RFF[T]) Inner() learner.Learner[T] { return l.inner }
+func (l *rffLearner[T]) Inner() learner.Learner[T] { return l.inner }
 
 // Learn is Learner.Learn.
-func (l *RFF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *rffLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	check := primal.CheckWeighted[T]
 	if l.classes {
 		check = primal.CheckClasses[T]
@@ -348,7 +348,7 @@ func (l *RFF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 }
 
 // Prober is for ProberOf: probabilities are the inner learner's.
-func (l *RFF[T]) Prober() learner.Prober[T] {
+func (l *rffLearner[T]) Prober() learner.Prober[T] {
 	if inner := learner.ProberOf(l.inner); inner != nil {
 		return &rffProber[T]{l, inner}
 	}
@@ -357,7 +357,7 @@ func (l *RFF[T]) Prober() learner.Prober[T] {
 
 // rffProber has the probabilities of the inner learner, over the random features.
 type rffProber[T learner.Float] struct {
-	rff   *RFF[T]
+	rff   *rffLearner[T]
 	inner learner.Prober[T]
 }
 
@@ -373,7 +373,7 @@ func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // Posterior is for PosteriorOf: it is that of the inner learner, over the random features.
-func (l *RFF[T]) Posterior() learner.PosteriorMerger[T] {
+func (l *rffLearner[T]) Posterior() learner.PosteriorMerger[T] {
 	if inner := learner.PosteriorOf(l.inner); inner != nil {
 		return &rffPosterior[T]{inner, l}
 	}
@@ -383,7 +383,7 @@ func (l *RFF[T]) Posterior() learner.PosteriorMerger[T] {
 // rffPosterior is the inner learner's, for learners of the same random features.
 type rffPosterior[T learner.Float] struct {
 	learner.PosteriorMerger[T] // of the inner learner
-	rff                        *RFF[T]
+	rff                        *rffLearner[T]
 }
 
 // MergePosterior is PosteriorMerger.MergePosterior, for learners that have the same random
@@ -409,8 +409,8 @@ func (p *rffPosterior[T]) DividePrior(prior learner.Learner[T], times int) error
 }
 
 // alike returns the learner that other is, one over the same random features.
-func (p *rffPosterior[T]) alike(other learner.Learner[T]) (*RFF[T], error) {
-	o, ok := other.(*RFF[T])
+func (p *rffPosterior[T]) alike(other learner.Learner[T]) (*rffLearner[T], error) {
+	o, ok := other.(*rffLearner[T])
 	if !ok || o.cfg.D != p.rff.cfg.D || o.cfg.Sigma != p.rff.cfg.Sigma || o.seed != p.rff.seed {
 		return nil, fmt.Errorf("rff: the posteriors are over other random features "+
 			"(RFFConfig.D, RFFConfig.Sigma, Env.Seed): %w", learner.ErrPrior)
@@ -420,7 +420,8 @@ func (p *rffPosterior[T]) alike(other learner.Learner[T]) (*RFF[T], error) {
 
 // each maps a checked block, (1) and (2), and gives do the features of one run of examples lo to
 // hi-1 after another.
-func (l *RFF[T]) each(b *engine.Block[T], do func(z *engine.Block[T], lo, hi int) error) error {
+func (l *rffLearner[T]) each(b *engine.Block[T], do func(z *engine.Block[T],
+	lo, hi int) error) error {
 	r := l.runs.Take()
 	defer l.runs.Give(r)
 	for lo := 0; lo < b.Len(); lo += l.size {
@@ -439,7 +440,7 @@ func (l *RFF[T]) each(b *engine.Block[T], do func(z *engine.Block[T], lo, hi int
 }
 
 // Score is Learner.Score.
-func (l *RFF[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *rffLearner[T]) Score(b *engine.Block[T], dst []float64) error {
 	k := learner.OutputsOf(l.inner)
 	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
 		return err
@@ -450,25 +451,25 @@ func (l *RFF[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // Weights returns nil: the weights are those of the random features.
-func (l *RFF[T]) Weights() []float64 { return nil }
+func (l *rffLearner[T]) Weights() []float64 { return nil }
 
 // Features returns D.
-func (l *RFF[T]) Features() int { return l.cfg.D }
+func (l *rffLearner[T]) Features() int { return l.cfg.D }
 
 // Updates is Learner.Updates.
-func (l *RFF[T]) Updates() int64 { return l.inner.Updates() }
+func (l *rffLearner[T]) Updates() int64 { return l.inner.Updates() }
 
 // Bytes is Learner.Bytes.
-func (l *RFF[T]) Bytes() int64 {
+func (l *rffLearner[T]) Bytes() int64 {
 	return l.inner.Bytes() + l.fourier.Bytes() + l.runs.Bytes((*rffRun[T]).bytes) +
 		int64(unsafe.Sizeof(*l))
 }
 
 // State is that of the base learner: the frequencies follow from the seed.
-func (l *RFF[T]) State() learner.State { return l.inner.State() }
+func (l *rffLearner[T]) State() learner.State { return l.inner.State() }
 
 // SetState is Learner.SetState.
-func (l *RFF[T]) SetState(s learner.State) error {
+func (l *rffLearner[T]) SetState(s learner.State) error {
 	s.Features = l.cfg.D // that the base has seen; of the examples' own nothing is stored
 	if err := l.inner.SetState(s); err != nil {
 		return fmt.Errorf("rff: %w", err)
@@ -477,7 +478,7 @@ func (l *RFF[T]) SetState(s learner.State) error {
 }
 
 // CheckState is Learner.CheckState.
-func (l *RFF[T]) CheckState(s learner.State) error {
+func (l *rffLearner[T]) CheckState(s learner.State) error {
 	s.Features = l.cfg.D
 	if err := l.inner.CheckState(s); err != nil {
 		return fmt.Errorf("rff: %w", err)
@@ -486,7 +487,7 @@ func (l *RFF[T]) CheckState(s learner.State) error {
 }
 
 // MistakeChecker is for MistakeCheckerOf: the mistakes are the inner learner's.
-func (l *RFF[T]) MistakeChecker() learner.MistakeChecker[T] {
+func (l *rffLearner[T]) MistakeChecker() learner.MistakeChecker[T] {
 	if inner := learner.MistakeCheckerOf(l.inner); inner != nil {
 		return &rffChecker[T]{l, inner}
 	}
@@ -494,7 +495,7 @@ func (l *RFF[T]) MistakeChecker() learner.MistakeChecker[T] {
 }
 
 type rffChecker[T learner.Float] struct {
-	rff   *RFF[T]
+	rff   *rffLearner[T]
 	inner learner.MistakeChecker[T]
 }
 
@@ -518,7 +519,7 @@ func (c *rffChecker[T]) Mistakes(b *engine.Block[T]) (n int, err error) {
 // mapped is a hypothesis over random Fourier features. The map is the learner's: it never changes
 // but for features not met before, and is safe for concurrent use.
 type mapped[T learner.Float] struct {
-	rff   *RFF[T] // without its learner
+	rff   *rffLearner[T] // without its learner
 	inner learner.Predictor[T]
 }
 
@@ -599,7 +600,7 @@ func (p *mappedProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // over returns inner over the features of l.
-func (l *RFF[T]) over(inner learner.Predictor[T]) learner.Predictor[T] {
+func (l *rffLearner[T]) over(inner learner.Predictor[T]) learner.Predictor[T] {
 	rff := *l
 	rff.inner = nil
 	m := mapped[T]{&rff, inner}
@@ -610,7 +611,7 @@ func (l *RFF[T]) over(inner learner.Predictor[T]) learner.Predictor[T] {
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *RFF[T]) Snapshot() learner.Predictor[T] { return l.over(l.inner.Snapshot()) }
+func (l *rffLearner[T]) Snapshot() learner.Predictor[T] { return l.over(l.inner.Snapshot()) }
 
 // View is for [learner.ViewOf].
-func (l *RFF[T]) View() learner.Predictor[T] { return l.over(learner.ViewOf(l.inner)) }
+func (l *rffLearner[T]) View() learner.Predictor[T] { return l.over(learner.ViewOf(l.inner)) }

@@ -33,7 +33,7 @@ func TestRFFKernel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := l.(*RFF[float64])
+		f := l.(*rffLearner[float64])
 		var z engine.Block[float64]
 		if err := f.fourier.Map(&z, b); err != nil {
 			t.Fatal(err)

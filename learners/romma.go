@@ -30,7 +30,8 @@ func (*ROMMAConfig) Entry() learner.Entry {
 // all earlier examples. The aggressive form approaches the maximal margin.
 //
 // Reference: Y. Li, P. M. Long, "The Relaxed Online Maximum Margin Algorithm", Machine Learning
-// 46(1-3):361-387, 2002, as in (2) of the PUMMA paper (see [PUMMA]). With w_1 = 0, on example t:
+// 46(1-3):361-387, 2002, as in (2) of the PUMMA paper (see [PUMMAConfig]). With w_1 = 0, on example
+// t:
 //
 //	(1) update if y_t (w_t . x_t) <= 0;  aggressive: if y_t (w_t . x_t) < 1 - delta
 //	(2) w_{t+1} = argmin |w|^2 / 2  subject to  y_t (w . x_t) >= 1,  w . w_t >= |w_t|^2
@@ -58,7 +59,7 @@ func (*ROMMAConfig) Entry() learner.Entry {
 // (R |u|/delta)^2 updates, then a margin of at least (1-delta) times the maximal one. TestROMMA.
 //
 // Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features)
-// every 1024 updates. Memory: one T a feature. With a kernel see [OnlineKernel].
+// every 1024 updates. Memory: one T a feature. With a kernel see [OnlineConfig].
 type ROMMAConfig struct {
 	// Aggressive updates while y f < 1 - delta, not only on mistakes. Default false.
 	Aggressive bool `json:"aggressive" flag:"aggressive"`
@@ -173,10 +174,10 @@ func (c *ROMMAConfig) rule(p precision) rule {
 }
 
 // FitROMMARows is Fit of [ROMMAConfig] in the space of a kernel, over the rows of the examples'
-// Gram matrix. With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMA] without a bias: u' is the point of
-// least length of the segment from u to y_t x_t. All else is as in [FitPUMMARows], with one row an
-// update; the soft margin is that of K + Delta^2/w_i delta_ij, as it is without a kernel, where
-// weights are the examples', nil where all are 1, as with a hard margin.
+// Gram matrix. With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMAConfig] without a bias: u' is the
+// point of least length of the segment from u to y_t x_t. All else is as in [FitPUMMARows], with
+// one row an update; the soft margin is that of K + Delta^2/w_i delta_ij, as it is without a
+// kernel, where weights are the examples', nil where all are 1, as with a hard margin.
 func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y,
 	weights []float64, cfg ROMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
 	if err := cfg.Validate(); err != nil {

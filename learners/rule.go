@@ -12,7 +12,7 @@ import (
 
 // rule is an online learner whose update is w <- c w + a y x: when it is due, and which step it
 // takes. A learner states its rule once. Four carriers apply it: [additive] and [scaled] to one
-// weight vector, [OnlineKernel] in the space of a kernel, [additiveMembers] and [scaledMembers] to
+// weight vector, [OnlineConfig] in the space of a kernel, [additiveMembers] and [scaledMembers] to
 // the members of an ensemble.
 type rule struct {
 	name    string

@@ -15,7 +15,7 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-var _ learner.Learner[float32] = (*SOGP[float32])(nil)
+var _ learner.Learner[float32] = (*sogp[float32])(nil)
 
 func init() { learner.Register("sogp", (*SOGPConfig)(nil)) }
 
@@ -32,7 +32,7 @@ func (*SOGPConfig) Entry() learner.Entry {
 	}
 }
 
-// SOGP is a Gaussian process classifier that learns each example by moment matching and keeps its
+// sogp is a Gaussian process classifier that learns each example by moment matching and keeps its
 // posterior on at most M basis points.
 //
 // Reference: L. Csato, M. Opper, "Sparse On-Line Gaussian Processes", Neural Computation
@@ -78,7 +78,7 @@ func (*SOGPConfig) Entry() learner.Entry {
 //
 // Cost: a kernel row over the basis points and six passes over an M x M matrix an example; a
 // probability one row and one pass. Memory: the basis points and 16 M^2 bytes.
-type SOGP[T learner.Float] struct {
+type sogp[T learner.Float] struct {
 	cfg SOGPConfig
 	kept.Basis[T]
 	alpha   []float64
@@ -192,7 +192,7 @@ func newSOGP[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	if err != nil {
 		return nil, err
 	}
-	l := &SOGP[T]{cfg: cfg, Basis: b, kept: env.Kept}
+	l := &sogp[T]{cfg: cfg, Basis: b, kept: env.Kept}
 	if l.kept > 0 {
 		l.room(cfg.Basis + 1)
 	}
@@ -200,7 +200,7 @@ func newSOGP[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 }
 
 // Learn is Learner.Learn.
-func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *sogp[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock("sogp", b, len(rounds)); err != nil {
 		return err
 	}
@@ -222,14 +222,14 @@ func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 }
 
 // hypothesis is the posterior process as it is.
-func (l *SOGP[T]) hypothesis() processSum[T] {
+func (l *sogp[T]) hypothesis() processSum[T] {
 	return processSum[T]{KeptSum: kept.KeptSum[T]{Name: "sogp", List: l.List, Coef: l.alpha,
 		Divisor: 1,
 		Spares:  l.Spares}, C: l.C, stride: l.stride, noise: l.cfg.Noise, eps: l.cfg.Eps}
 }
 
 // room makes room for n basis points.
-func (l *SOGP[T]) room(n int) {
+func (l *sogp[T]) room(n int) {
 	if n <= l.stride {
 		return
 	}
@@ -248,7 +248,7 @@ func (l *SOGP[T]) room(n int) {
 
 // learn learns the example in hand, of label y, mean m and variance v. It reports whether it did;
 // the error is that of [kept.HasRoom].
-func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
+func (l *sogp[T]) learn(y, m, v float64) (bool, error) {
 	s2 := float64(l.cfg.Noise*l.cfg.Noise) + v
 	if !(s2 > 0) || s2-s2 != 0 || m-m != 0 {
 		if l.List.DiagOf(&l.Example, 0) != 0 { // else it has no features
@@ -306,14 +306,14 @@ func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
 }
 
 // outer adds sign u u' to A, which stays symmetric to the bit.
-func (l *SOGP[T]) outer(A, u []float64, sign float64) {
+func (l *sogp[T]) outer(A, u []float64, sign float64) {
 	for j, v := range u {
 		vecmath.Axpy(A[j*l.stride:][:len(u)], float64(sign*v), u)
 	}
 }
 
 // least returns the basis point to remove, (4).
-func (l *SOGP[T]) least() int {
+func (l *sogp[T]) least() int {
 	best, least := len(l.alpha)-1, math.Inf(1)
 	for j, a := range l.alpha {
 		at := j*l.stride + j
@@ -327,7 +327,7 @@ func (l *SOGP[T]) least() int {
 }
 
 // remove removes basis point j, (4), and moves the last one there.
-func (l *SOGP[T]) remove(j int) {
+func (l *sogp[T]) remove(j int) {
 	n := len(l.alpha)
 	u, t := l.u[:n], l.t[:n]
 	copy(u, l.Q[j*l.stride:][:n])
@@ -355,52 +355,52 @@ func (l *SOGP[T]) remove(j int) {
 }
 
 // Score is Learner.Score: the mean of f.
-func (l *SOGP[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *sogp[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis()
 	return p.Score(b, dst)
 }
 
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m/sqrt(s0^2 + v)).
-func (l *SOGP[T]) Proba(b *engine.Block[T], dst []float64) error {
+func (l *sogp[T]) Proba(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis()
 	return p.Proba(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *SOGP[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
+func (l *sogp[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
 
 // View is for [learner.ViewOf].
-func (l *SOGP[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
+func (l *sogp[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
-func (l *SOGP[T]) Weights() []float64 { return nil }
+func (l *sogp[T]) Weights() []float64 { return nil }
 
 // Report returns how many examples were skipped.
-func (l *SOGP[T]) Report() learner.PosteriorReport {
+func (l *sogp[T]) Report() learner.PosteriorReport {
 	return learner.PosteriorReport{Passed: l.passed}
 }
 
 // Updates is Learner.Updates.
-func (l *SOGP[T]) Updates() int64 { return l.updates }
+func (l *sogp[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *SOGP[T]) Bytes() int64 {
+func (l *sogp[T]) Bytes() int64 {
 	return l.Basis.Bytes() + primal.BytesOf(l.alpha) + primal.BytesOf(l.C) + primal.BytesOf(l.Q) +
 		4*primal.BytesOf(l.ck) + int64(unsafe.Sizeof(*l))
 }
 
 // State is Learner.State: the basis points, alpha and the lower triangles of C and Q.
-func (l *SOGP[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *sogp[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *SOGP[T]) SetState(s learner.State) error { return learner.SetState("sogp", s, l.fields) }
+func (l *sogp[T]) SetState(s learner.State) error { return learner.SetState("sogp", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *SOGP[T]) CheckState(s learner.State) error {
+func (l *sogp[T]) CheckState(s learner.State) error {
 	return learner.CheckState("sogp", s, l.fields)
 }
 
-func (l *SOGP[T]) fields(c *learner.Codec) {
+func (l *sogp[T]) fields(c *learner.Codec) {
 	updates, passed := learner.Count(c, "updates", &l.updates), int64(0)
 	if c.Optional("passed", l.passed > 0) {
 		passed = learner.Count(c, "passed", &l.passed)
@@ -428,7 +428,7 @@ func (l *SOGP[T]) fields(c *learner.Codec) {
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
 		list.List.Append(&b, 0, n)
-		r := &SOGP[T]{cfg: l.cfg, Basis: list, updates: updates, passed: passed, kept: l.kept}
+		r := &sogp[T]{cfg: l.cfg, Basis: list, updates: updates, passed: passed, kept: l.kept}
 		if r.room(n + 1); r.kept > 0 {
 			r.room(l.cfg.Basis + 1)
 		}
@@ -444,7 +444,7 @@ func (l *SOGP[T]) fields(c *learner.Codec) {
 	})
 }
 
-// processSum is the posterior process of [SOGP]: its mean is a [kept.KeptSum].
+// processSum is the posterior process of [SOGPConfig]: its mean is a [kept.KeptSum].
 type processSum[T learner.Float] struct {
 	kept.KeptSum[T]
 	C          []float64 // rows of stride elements, one a kept example

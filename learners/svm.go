@@ -16,7 +16,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/smo"
 )
 
-var _ learner.Learner[float32] = (*SVM[float32])(nil)
+var _ learner.Learner[float32] = (*svm[float32])(nil)
 
 func init() { learner.Register("svm", (*SVMConfig)(nil)) }
 
@@ -34,7 +34,7 @@ func (*SVMConfig) Entry() learner.Entry {
 	}
 }
 
-// SVM finds the maximum margin of a whole data set.
+// svm finds the maximum margin of a whole data set.
 //
 // Reference: C. Cortes, V. Vapnik, "Support-Vector Networks", Machine Learning 20, 1995. Linear, up
 // to 1024 features: Y. Yan, Q. Li, "An efficient augmented Lagrangian method for support vector
@@ -72,7 +72,7 @@ func (*SVMConfig) Entry() learner.Entry {
 // steps; of more features, O(non-zeros) an epoch. With a kernel: two rows of kernel values a step,
 // O(examples) each if they are kept, which FitOptions.GramBytes limits. Memory: one float64 a
 // feature, or the support vectors; while it learns, d^2 float64 or the kernel rows.
-type SVM[T learner.Float] struct {
+type svm[T learner.Float] struct {
 	cfg  SVMConfig
 	seed uint64
 	pool *engine.Pool
@@ -167,23 +167,23 @@ func newSVM[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
-	return &SVM[T]{cfg: cfg, seed: env.Seed, pool: env.Pool, rows: env.Rows}, nil
+	return &svm[T]{cfg: cfg, seed: env.Seed, pool: env.Pool, rows: env.Rows}, nil
 }
 
 // Learn returns an error that wraps ErrBatch.
-func (s *SVM[T]) Learn(*engine.Block[T], []learner.Round) error {
+func (s *svm[T]) Learn(*engine.Block[T], []learner.Round) error {
 	return fmt.Errorf("svm: %w", learner.ErrBatch)
 }
 
 // checkBlock is primal.CheckBlock; without slack there is no loss that weights could count.
-func (s *SVM[T]) checkBlock(b *engine.Block[T]) error {
+func (s *svm[T]) checkBlock(b *engine.Block[T]) error {
 	if s.cfg.C == 0 {
 		return primal.CheckBlock("svm", b, b.Len())
 	}
 	return primal.CheckWeighted("svm", b, b.Len())
 }
 
-func (s *SVM[T]) problem() smo.Problem {
+func (s *svm[T]) problem() smo.Problem {
 	p := smo.Problem{Upper: math.Inf(1), Bias: !s.cfg.NoBias}
 	switch {
 	case s.cfg.C == 0:
@@ -201,7 +201,7 @@ func (s *SVM[T]) problem() smo.Problem {
 // GramBytes the memory for kernel values, and Observe is called now and then, Violators being the
 // examples whose optimality condition is off by more than 0.001. When ctx ends or there is no hard
 // margin, the state is unchanged.
-func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+func (s *svm[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	if err := s.checkBlock(b); err != nil {
 		return learner.FitResult{}, err
@@ -269,7 +269,7 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 }
 
 // solveRows solves with a kernel, over the rows of kernel values of b, of which bytes are kept.
-func (s *SVM[T]) solveRows(ctx context.Context, b *engine.Block[T], p smo.Problem,
+func (s *svm[T]) solveRows(ctx context.Context, b *engine.Block[T], p smo.Problem,
 	bytes, limit int64, observe func(learner.FitStatus)) (beta []float64, v smo.Value,
 	kept engine.RowStats, steps int64, err error) {
 	rows, err := engine.RowsOf(s.rows, s.cfg.EngineKernel(), b, max(0, bytes), s.pool)
@@ -315,13 +315,13 @@ func holdExpansion(h *learner.Hypothesis) (learner.Config, learner.State, bool) 
 	if cfg.Linear() { // whose state is a weight vector
 		return nil, learner.State{}, false
 	}
-	s := SVM[float64]{cfg: cfg, bias: o.Bias}
+	s := svm[float64]{cfg: cfg, bias: o.Bias}
 	s.Coef, s.SupportVectors = o.Coef, o.Points
 	return &cfg, s.State(), cfg.Validate() == nil
 }
 
 // Score is Learner.Score.
-func (s *SVM[T]) Score(b *engine.Block[T], dst []float64) error {
+func (s *svm[T]) Score(b *engine.Block[T], dst []float64) error {
 	if !s.cfg.Linear() {
 		p := s.expanded()
 		return p.Score(b, dst)
@@ -331,18 +331,18 @@ func (s *SVM[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // hypothesis is that without a kernel.
-func (s *SVM[T]) hypothesis() primal.WideWeights[T] {
+func (s *svm[T]) hypothesis() primal.WideWeights[T] {
 	return primal.WideWeights[T]{Name: "svm", W: s.w, Divisor: 1, Bias: s.bias, Biased: true}
 }
 
 // expanded is the hypothesis with a kernel.
-func (s *SVM[T]) expanded() kept.KernelExpansion[T] {
+func (s *svm[T]) expanded() kept.KernelExpansion[T] {
 	return kept.KernelExpansion[T]{Name: "svm", Expansion: s.Expansion, Bias: s.bias,
 		Kernel: s.cfg.EngineKernel(), Pool: s.pool}
 }
 
 // Snapshot is Learner.Snapshot.
-func (s *SVM[T]) Snapshot() learner.Predictor[T] {
+func (s *svm[T]) Snapshot() learner.Predictor[T] {
 	if !s.cfg.Linear() {
 		return s.expanded().View()
 	}
@@ -350,7 +350,7 @@ func (s *SVM[T]) Snapshot() learner.Predictor[T] {
 }
 
 // View is for [learner.ViewOf].
-func (s *SVM[T]) View() learner.Predictor[T] {
+func (s *svm[T]) View() learner.Predictor[T] {
 	if !s.cfg.Linear() {
 		return s.expanded().View()
 	}
@@ -358,7 +358,7 @@ func (s *SVM[T]) View() learner.Predictor[T] {
 }
 
 // Weights returns w, or nil with a kernel. The scores are those of w plus Bias.
-func (s *SVM[T]) Weights() []float64 {
+func (s *svm[T]) Weights() []float64 {
 	if !s.cfg.Linear() {
 		return nil
 	}
@@ -382,10 +382,10 @@ type SVMSolution struct {
 }
 
 // Solution returns what the last Fit found; zero before the first and after SetState.
-func (s *SVM[T]) Solution() SVMSolution { return s.solution }
+func (s *svm[T]) Solution() SVMSolution { return s.solution }
 
 // Solved is learner.Solver's.
-func (s *SVM[T]) Solved() learner.Solution {
+func (s *svm[T]) Solved() learner.Solution {
 	support := int64(-1)
 	if s.solution.Iterations > 0 {
 		support = int64(s.solution.SupportVectors)
@@ -394,28 +394,28 @@ func (s *SVM[T]) Solved() learner.Solution {
 }
 
 // Bias returns b of f(x) = w.x + b.
-func (s *SVM[T]) Bias() float64 { return s.bias }
+func (s *svm[T]) Bias() float64 { return s.bias }
 
 // Updates returns the steps made.
-func (s *SVM[T]) Updates() int64 { return s.updates }
+func (s *svm[T]) Updates() int64 { return s.updates }
 
 // Bytes returns the memory that weights and support vectors hold.
-func (s *SVM[T]) Bytes() int64 {
+func (s *svm[T]) Bytes() int64 {
 	return int64(unsafe.Sizeof(*s)) + primal.BytesOf(s.w) + s.Expansion.Bytes()
 }
 
 // State is Learner.State: the weights, or with a kernel the support vectors.
-func (s *SVM[T]) State() learner.State { return learner.StateOf(s.fields) }
+func (s *svm[T]) State() learner.State { return learner.StateOf(s.fields) }
 
 // SetState is Learner.SetState.
-func (s *SVM[T]) SetState(st learner.State) error { return learner.SetState("svm", st, s.fields) }
+func (s *svm[T]) SetState(st learner.State) error { return learner.SetState("svm", st, s.fields) }
 
 // CheckState is Learner.CheckState.
-func (s *SVM[T]) CheckState(st learner.State) error {
+func (s *svm[T]) CheckState(st learner.State) error {
 	return learner.CheckState("svm", st, s.fields)
 }
 
-func (s *SVM[T]) fields(c *learner.Codec) {
+func (s *svm[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &s.updates)
 	c.Scalar("bias", &s.bias)
 	if s.cfg.Linear() {

@@ -217,13 +217,13 @@ func TestSVMNotSeparable(t *testing.T) {
 }
 
 // newTestSVM returns an SVM of checked settings.
-func newTestSVM[T learner.Float](t testing.TB, c SVMConfig) *SVM[T] {
+func newTestSVM[T learner.Float](t testing.TB, c SVMConfig) *svm[T] {
 	t.Helper()
 	l, err := newSVM[T](&c, learner.Env{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l.(*SVM[T])
+	return l.(*svm[T])
 }
 
 // TestSVMFitNotSeparable: the error of Fit is one that says so, and the state stays.
@@ -625,7 +625,7 @@ func TestSVMWeights(t *testing.T) {
 			}
 			return b
 		}
-		solve := func(c SVMConfig, b *engine.Block[float64]) *SVM[float64] {
+		solve := func(c SVMConfig, b *engine.Block[float64]) *svm[float64] {
 			s := newTestSVM[float64](t, c)
 			r, err := s.Fit(context.Background(), b, learner.FitOptions{})
 			if err != nil || !r.Converged {
@@ -643,7 +643,7 @@ func TestSVMWeights(t *testing.T) {
 			halved.W[i] = v / 2
 		}
 		half := solve(double, &halved)
-		for _, s := range []*SVM[float64]{got, half} {
+		for _, s := range []*svm[float64]{got, half} {
 			a, b := s.Solution(), want.Solution()
 			if !(math.Abs(a.Objective-b.Objective) <= 2*gap*b.Objective) ||
 				!(math.Abs(a.Primal-b.Primal) <= 2*gap*b.Objective) {

@@ -12,7 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-var _ learner.Learner[float32] = (*TBP[float32])(nil)
+var _ learner.Learner[float32] = (*tbp[float32])(nil)
 
 func init() { learner.Register("tbp", (*TBPConfig)(nil)) }
 
@@ -31,9 +31,9 @@ func (*TBPConfig) Entry() learner.Entry {
 	}
 }
 
-// TBP is a kernel perceptron that keeps at most p examples: when one more is to be learned, it
+// tbp is a kernel perceptron that keeps at most p examples: when one more is to be learned, it
 // first removes the one without which the fewest errors are made on a set of examples seen. So
-// examples with a wrong label go, which [Budget] keeps.
+// examples with a wrong label go, which [BudgetConfig] keeps.
 //
 // Reference: J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget",
 // AISTATS 2005, figures 3 and 5:
@@ -83,7 +83,7 @@ func (*TBPConfig) Entry() learner.Entry {
 // passes over its margins, O(pq), on the pool where that pays; with Candidates so many passes, on
 // one thread, with Removals the n-th part of them. Memory: kept examples and error cache, and p (p
 // + q) float64; with all, q is the number of examples seen.
-type TBP[T learner.Float] struct {
+type tbp[T learner.Float] struct {
 	cfg  TBPConfig
 	pool *engine.Pool
 	kept.SupportSet[T]
@@ -258,7 +258,7 @@ func newTBP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
-	l := &TBP[T]{cfg: cfg, pool: env.Pool, rand: engine.NewRand(env.Seed, candidateDraws)}
+	l := &tbp[T]{cfg: cfg, pool: env.Pool, rand: engine.NewRand(env.Seed, candidateDraws)}
 	l.kept, l.cached = cfg.share(env.Kept)
 	return l, l.reset()
 }
@@ -267,7 +267,7 @@ func newTBP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 const candidateDraws = 0x74627063
 
 // reset makes the learner a new one.
-func (l *TBP[T]) reset() (err error) {
+func (l *tbp[T]) reset() (err error) {
 	if l.SupportSet, err = kept.NewSupport[T]("tbp", l.cfg.EngineKernel()); err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (l *TBP[T]) reset() (err error) {
 }
 
 // Learn is Learner.Learn.
-func (l *TBP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (l *tbp[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckWeighted("tbp", b, len(rounds)); err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ func (l *TBP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 }
 
 // haveRoom returns the error of [kept.HasRoom] for all lists that the example in hand comes into.
-func (l *TBP[T]) haveRoom(h uint64, wrong bool) error {
+func (l *tbp[T]) haveRoom(h uint64, wrong bool) error {
 	if l.cached > 0 && l.place(h) < 0 {
 		if more := l.q.Len() < l.cfg.ErrorSize; more || wrong && l.cfg.ErrorCache == "flips" {
 			if err := l.HasRoom(l.q, l.cached, more); err != nil {
@@ -334,7 +334,7 @@ func (l *TBP[T]) haveRoom(h uint64, wrong bool) error {
 }
 
 // place returns where the example in hand, of hash h, is in the error cache, or -1.
-func (l *TBP[T]) place(h uint64) int {
+func (l *tbp[T]) place(h uint64) int {
 	if k, ok := l.qplace[h]; ok && l.Equals(l.q, int(k)) {
 		return int(k)
 	}
@@ -343,7 +343,7 @@ func (l *TBP[T]) place(h uint64) int {
 
 // collect takes the example in hand into the error cache, if it belongs there, or counts it once
 // more: before the update, so that the example counts in the choice of what is removed for it.
-func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
+func (l *tbp[T]) collect(y float64, h uint64, wrong bool) {
 	if l.q == nil {
 		return
 	}
@@ -376,7 +376,7 @@ func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
 
 // stale returns the example of the error cache to drop, figure 5: that of the fewest flips s_i/(t -
 // t_i) for the examples presented since it came. The oldest of equals.
-func (l *TBP[T]) stale() int {
+func (l *tbp[T]) stale() int {
 	rate := func(k int) float64 {
 		r := float64(l.flips[k]) / float64(max(1, l.seen-l.since[k]))
 		if l.cfg.FlipsMost {
@@ -397,7 +397,7 @@ func (l *TBP[T]) stale() int {
 // update learns the example in hand, of label y, weight w and hash h. Margins on the error cache
 // follow each change of f; those on the kept examples, and the score of the one in hand, are the
 // support's.
-func (l *TBP[T]) update(y, w float64, h uint64) {
+func (l *tbp[T]) update(y, w float64, h uint64) {
 	flips := l.cfg.ErrorCache == "flips"
 	if flips {
 		for k, m := range l.cache.Margins {
@@ -440,13 +440,13 @@ func (l *TBP[T]) update(y, w float64, h uint64) {
 }
 
 // errorRow takes the kernel values of the example in hand, kept in slot j, and the error cache.
-func (l *TBP[T]) errorRow(j int) {
+func (l *tbp[T]) errorRow(j int) {
 	l.qrow, l.qwide = l.Values(l.q, l.qrow, l.qwide)
 	l.cache.SetRow(j, l.qwide)
 }
 
 // drop removes what is kept in slot j from f.
-func (l *TBP[T]) drop(j int) {
+func (l *tbp[T]) drop(j int) {
 	if l.q != nil {
 		l.cache.Follow(j, -l.Coef[j])
 	}
@@ -454,7 +454,7 @@ func (l *TBP[T]) drop(j int) {
 }
 
 // emptied returns an empty slot for the example in hand, after several removals if there is none.
-func (l *TBP[T]) emptied() int {
+func (l *tbp[T]) emptied() int {
 	if j := slices.Index(l.Alpha, 0); j >= 0 {
 		return j
 	}
@@ -475,7 +475,7 @@ func (l *TBP[T]) emptied() int {
 }
 
 // judge counts the errors without each kept example that a removal may choose.
-func (l *TBP[T]) judge() {
+func (l *tbp[T]) judge() {
 	e := &l.cache
 	if l.q == nil {
 		e = &l.OnKept
@@ -505,7 +505,7 @@ func (l *TBP[T]) judge() {
 }
 
 // best returns the example to remove, (1a), of those that judge has looked at.
-func (l *TBP[T]) best() int {
+func (l *tbp[T]) best() int {
 	n, slot := len(l.Coef), func(i int) int { return i }
 	if len(l.among) > 0 {
 		n, slot = len(l.among), func(i int) int { return int(l.among[i]) }
@@ -528,25 +528,25 @@ func (l *TBP[T]) best() int {
 }
 
 // Score is Learner.Score.
-func (l *TBP[T]) Score(b *engine.Block[T], dst []float64) error {
+func (l *tbp[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.Hypothesis(1)
 	return p.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *TBP[T]) Snapshot() learner.Predictor[T] { return l.Hypothesis(1).Copied() }
+func (l *tbp[T]) Snapshot() learner.Predictor[T] { return l.Hypothesis(1).Copied() }
 
 // View is for [learner.ViewOf].
-func (l *TBP[T]) View() learner.Predictor[T] { return l.Hypothesis(1).View() }
+func (l *tbp[T]) View() learner.Predictor[T] { return l.Hypothesis(1).View() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
-func (l *TBP[T]) Weights() []float64 { return nil }
+func (l *tbp[T]) Weights() []float64 { return nil }
 
 // Updates is Learner.Updates.
-func (l *TBP[T]) Updates() int64 { return l.updates }
+func (l *tbp[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *TBP[T]) Bytes() int64 {
+func (l *tbp[T]) Bytes() int64 {
 	n := l.SupportSet.Bytes() + l.cache.Bytes() + 8*int64(cap(l.qhash)+cap(l.flips)+cap(l.since)) +
 		int64(cap(l.before)) + primal.BytesOf(l.qrow) + primal.BytesOf(l.qwide) +
 		4*int64(cap(l.among)+cap(l.leave)) + l.count.Bytes()
@@ -557,15 +557,15 @@ func (l *TBP[T]) Bytes() int64 {
 }
 
 // State is Learner.State: kept examples and error cache, with coefficients and margins.
-func (l *TBP[T]) State() learner.State { return learner.StateOf(l.fields) }
+func (l *tbp[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *TBP[T]) SetState(s learner.State) error { return learner.SetState("tbp", s, l.fields) }
+func (l *tbp[T]) SetState(s learner.State) error { return learner.SetState("tbp", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *TBP[T]) CheckState(s learner.State) error { return learner.CheckState("tbp", s, l.fields) }
+func (l *tbp[T]) CheckState(s learner.State) error { return learner.CheckState("tbp", s, l.fields) }
 
-func (l *TBP[T]) fields(c *learner.Codec) {
+func (l *tbp[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)
 	updates := learner.Count(c, "updates", &l.updates)
 	kept := l.SupportSet.Fields(c, l.cfg.Budget, true, seen)
@@ -579,7 +579,7 @@ func (l *TBP[T]) fields(c *learner.Codec) {
 	if !c.Keeping() {
 		return
 	}
-	n := TBP[T]{cfg: l.cfg, pool: l.pool, kept: l.kept, cached: l.cached, rand: l.rand}
+	n := tbp[T]{cfg: l.cfg, pool: l.pool, kept: l.kept, cached: l.cached, rand: l.rand}
 	err := n.reset()
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
@@ -624,7 +624,7 @@ type errorCache[T learner.Float] struct {
 }
 
 // cacheFields walks the error cache, and returns what is read.
-func (l *TBP[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
+func (l *tbp[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
 	if c.Writing() {
 		k = errorCache[T]{y: kept.Signs(l.cache.Y), m: slices.Clone(l.cache.Margins),
 			flips: slices.Clone(l.flips), since: slices.Clone(l.since)}
@@ -659,7 +659,7 @@ func (l *TBP[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
 }
 
 // restoreCache takes all of the error cache but the kernel values.
-func (l *TBP[T]) restoreCache(c *errorCache[T]) {
+func (l *tbp[T]) restoreCache(c *errorCache[T]) {
 	for k, y := range c.y {
 		idx, val := c.examples.Sparse(k)
 		l.SetExample(idx, val)
@@ -678,7 +678,7 @@ func (l *TBP[T]) restoreCache(c *errorCache[T]) {
 
 // restoreRows takes the kernel values of kept examples and error cache: a value is of the row of
 // whichever came later, and where both came with one example, of the kept one's row over the cache.
-func (l *TBP[T]) restoreRows() {
+func (l *tbp[T]) restoreRows() {
 	row := make([]T, l.List.Len())
 	for j := range l.List.Len() {
 		l.Idx, l.Val = l.List.NonZeros(l.Idx[:0], l.Val[:0], j)

@@ -268,10 +268,10 @@ func TestPosteriorsBesideTruth(t *testing.T) {
 	if testing.Short() {
 		runs = 4
 	}
-	logKL := func(v *VVM[float64], p *truePosterior) float64 {
+	logKL := func(v *vvm[float64], p *truePosterior) float64 {
 		return math.Log(p.divergence(v.p.Mean, fullCov(v.p)))
 	}
-	learned := func(b *engine.Block[float64], buffer int, eps float64) *VVM[float64] {
+	learned := func(b *engine.Block[float64], buffer int, eps float64) *vvm[float64] {
 		points := defaultPoints
 		points.Noise = eps
 		v := virtual(t, "vvm", &VVMConfig{Buffer: buffer, PointsConfig: points})
@@ -297,7 +297,7 @@ func TestPosteriorsBesideTruth(t *testing.T) {
 					less[i] += logKL(learned(b, buffer, c.eps), p) - logKL(adf, p)
 				}
 				head := b.Slice(0, 80)
-				ep := &EP[float64]{virtual(t, "ep", &EPConfig{PointsConfig{Noise: c.eps,
+				ep := &epLearner[float64]{virtual(t, "ep", &EPConfig{PointsConfig{Noise: c.eps,
 					Tolerance: 1e-6, Sweeps: 100, Damping: 1}})}
 				r, err := ep.Fit(context.Background(), &head, learner.FitOptions{})
 				if err != nil {
@@ -308,7 +308,7 @@ func TestPosteriorsBesideTruth(t *testing.T) {
 					continue
 				}
 				fits++
-				if math.Abs(logKL(learned(&head, 80, c.eps), p)-logKL(ep.VVM, p)) < 0.05 {
+				if math.Abs(logKL(learned(&head, 80, c.eps), p)-logKL(ep.vvm, p)) < 0.05 {
 					same++
 				}
 			}

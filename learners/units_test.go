@@ -117,7 +117,7 @@ func TestEPConverged(t *testing.T) {
 		{"noisy, eps 0", noisy, 0, false},
 	} {
 		points := PointsConfig{Noise: c.noise, Tolerance: 1e-6, Sweeps: 100, Damping: 1}
-		l := &EP[float64]{virtual(t, "ep", &EPConfig{points})}
+		l := &epLearner[float64]{virtual(t, "ep", &EPConfig{points})}
 		r, err := l.Fit(t.Context(), c.b, learner.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -207,7 +207,7 @@ func TestEPHalvesDamping(t *testing.T) {
 	converged, longer := 0, 0 // longer than two runs of 100 sweeps take
 	for d := 2; d <= 5; d++ {
 		for seed := 1; seed <= 10; seed++ {
-			l := &EP[float64]{virtual(t, "ep", &EPConfig{points})}
+			l := &epLearner[float64]{virtual(t, "ep", &EPConfig{points})}
 			r, err := l.Fit(t.Context(), noisyLabels(200, d, 0.2, seed), learner.FitOptions{})
 			if err != nil {
 				t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-var _ learner.Learner[float32] = (*VVM[float32])(nil)
+var _ learner.Learner[float32] = (*vvm[float32])(nil)
 
 func init() { learner.Register("vvm", (*VVMConfig)(nil)) }
 
@@ -33,7 +33,7 @@ func (*VVMConfig) Entry() learner.Entry {
 	}
 }
 
-// VVM keeps a posterior of the weights: a Gaussian, times the likelihood of a few virtual points.
+// vvm keeps a posterior of the weights: a Gaussian, times the likelihood of a few virtual points.
 // Of the points and the next example it absorbs into the Gaussian the one whose likelihood is most
 // like one, or merges two.
 //
@@ -69,7 +69,7 @@ func (*VVMConfig) Entry() learner.Entry {
 //
 // Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep.
 // Memory: d^2 + 2 B d + 2 B^2 float64; half of the d^2 are never touched.
-type VVM[T learner.Float] struct {
+type vvm[T learner.Float] struct {
 	name    string
 	cfg     PointsConfig
 	buffer  int
@@ -211,12 +211,12 @@ func newVVM[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 
 // virtualPoints makes a learner of the family.
 func virtualPoints[T learner.Float](name string, cfg PointsConfig, buffer, pairs int,
-	oldest bool) *VVM[T] {
+	oldest bool) *vvm[T] {
 	n := buffer + 1
 	p := gauss.NewPosterior(cfg.Noise, n)
 	p.Noise = gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)
 	p.Probit2 = float64(cfg.Probit * cfg.Probit)
-	v := &VVM[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest,
+	v := &vvm[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest,
 		ep: gauss.EPSettings{Tolerance: cfg.Tolerance, Sweeps: cfg.Sweeps, Damping: cfg.Damping},
 		p:  p, kl: make([]float64, n), barred: make([]bool, n)}
 	if v.pairs > 0 {
@@ -227,7 +227,7 @@ func virtualPoints[T learner.Float](name string, cfg PointsConfig, buffer, pairs
 
 // Learn is Learner.Learn. An update is an example that was taken in: not one without features, nor
 // one that was skipped (see Report).
-func (v *VVM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+func (v *vvm[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock(v.name, b, len(rounds)); err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (v *VVM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 }
 
 // reduce is (2).
-func (v *VVM[T]) reduce() {
+func (v *vvm[T]) reduce() {
 	p := v.p
 	if v.oldest {
 		for j := range p.K {
@@ -293,7 +293,7 @@ func (v *VVM[T]) reduce() {
 
 // evictable returns the point whose eviction changes least, or -1 if all are barred. Ties go to the
 // older one.
-func (v *VVM[T]) evictable() int {
+func (v *vvm[T]) evictable() int {
 	best := -1
 	for j := range v.p.K {
 		switch {
@@ -317,7 +317,7 @@ type closePair struct {
 }
 
 // mergeClosest merges the best of the closest pairs, if that changes less than the best eviction.
-func (v *VVM[T]) mergeClosest() bool {
+func (v *vvm[T]) mergeClosest() bool {
 	p, k := v.p, v.p.K
 	// Closest on the unit sphere is largest cosine. The last point is new, or two are: all rows are
 	// as cheap as EP.
@@ -369,25 +369,25 @@ func (v *VVM[T]) mergeClosest() bool {
 }
 
 // mean is f, the score of the mean of w.
-func (v *VVM[T]) mean() primal.WideWeights[T] {
+func (v *vvm[T]) mean() primal.WideWeights[T] {
 	return primal.WideWeights[T]{Name: v.name, W: v.p.Mean, Divisor: 1}
 }
 
 // Score is Learner.Score: the mean of w.x.
-func (v *VVM[T]) Score(b *engine.Block[T], dst []float64) error {
+func (v *vvm[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := v.mean()
 	return p.Score(b, dst)
 }
 
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x and its
 // noise. Features never seen have the prior. O(d^2 + B d) an example.
-func (v *VVM[T]) Proba(b *engine.Block[T], dst []float64) error {
+func (v *vvm[T]) Proba(b *engine.Block[T], dst []float64) error {
 	p := v.gaussian()
 	return p.Proba(b, dst)
 }
 
 // gaussian is the posterior as it is, with what was pending taken into the covariance.
-func (v *VVM[T]) gaussian() gauss.Gaussian[T] {
+func (v *vvm[T]) gaussian() gauss.Gaussian[T] {
 	v.flush.Lock()
 	v.p.Flush()
 	v.flush.Unlock()
@@ -395,13 +395,13 @@ func (v *VVM[T]) gaussian() gauss.Gaussian[T] {
 }
 
 // Snapshot is Learner.Snapshot: mean and covariance, without the points themselves.
-func (v *VVM[T]) Snapshot() learner.Predictor[T] {
+func (v *vvm[T]) Snapshot() learner.Predictor[T] {
 	p := v.gaussian()
 	return p.Copied()
 }
 
 // View is for [learner.ViewOf].
-func (v *VVM[T]) View() learner.Predictor[T] {
+func (v *vvm[T]) View() learner.Predictor[T] {
 	p := v.gaussian()
 	return &p
 }
@@ -416,7 +416,7 @@ func (v *VVM[T]) View() learner.Predictor[T] {
 // other, a learner of the same family with the same label noise, is left as it is; features are
 // known by their numbers. Errors wrap ErrPrior, or ErrDim, and leave v's posterior as it was.
 // O(d^3).
-func (v *VVM[T]) MergePosterior(other learner.Learner[T]) error {
+func (v *vvm[T]) MergePosterior(other learner.Learner[T]) error {
 	o, q, err := v.copyOf(other)
 	if err != nil {
 		return err
@@ -450,10 +450,10 @@ func (v *VVM[T]) MergePosterior(other learner.Learner[T]) error {
 
 // copyOf returns the learner that other is, one of the same family with the same label noise, and a
 // copy of its posterior.
-func (v *VVM[T]) copyOf(other learner.Learner[T]) (*VVM[T], *gauss.Posterior, error) {
-	o, ok := other.(*VVM[T])
-	if e, isEP := other.(*EP[T]); isEP {
-		o, ok = e.VVM, true
+func (v *vvm[T]) copyOf(other learner.Learner[T]) (*vvm[T], *gauss.Posterior, error) {
+	o, ok := other.(*vvm[T])
+	if e, isEP := other.(*epLearner[T]); isEP {
+		o, ok = e.vvm, true
 	}
 	switch {
 	case !ok:
@@ -474,7 +474,7 @@ func (v *VVM[T]) copyOf(other learner.Learner[T]) (*VVM[T], *gauss.Posterior, er
 }
 
 // DividePrior is [learner.PosteriorMerger.DividePrior]: natural parameters are subtracted. O(d^3).
-func (v *VVM[T]) DividePrior(prior learner.Learner[T], times int) error {
+func (v *vvm[T]) DividePrior(prior learner.Learner[T], times int) error {
 	if times == 0 {
 		prior = v
 	}
@@ -505,10 +505,10 @@ func (v *VVM[T]) DividePrior(prior learner.Learner[T], times int) error {
 }
 
 // Weights returns the posterior mean.
-func (v *VVM[T]) Weights() []float64 { return slices.Clone(v.p.Mean) }
+func (v *vvm[T]) Weights() []float64 { return slices.Clone(v.p.Mean) }
 
 // Report returns what was met so far.
-func (v *VVM[T]) Report() learner.PosteriorReport {
+func (v *vvm[T]) Report() learner.PosteriorReport {
 	r := v.p.Report
 	if v.p.Noise != nil {
 		r.LabelNoise = v.p.Noise.Rate
@@ -517,7 +517,7 @@ func (v *VVM[T]) Report() learner.PosteriorReport {
 }
 
 // Points returns the points, each times its label.
-func (v *VVM[T]) Points() [][]float64 {
+func (v *vvm[T]) Points() [][]float64 {
 	out := make([][]float64, v.p.K)
 	for i := range out {
 		out[i] = slices.Clone(v.p.X[i])
@@ -526,16 +526,16 @@ func (v *VVM[T]) Points() [][]float64 {
 }
 
 // Updates is Learner.Updates.
-func (v *VVM[T]) Updates() int64 { return v.updates }
+func (v *vvm[T]) Updates() int64 { return v.updates }
 
 // Bytes is Learner.Bytes.
-func (v *VVM[T]) Bytes() int64 {
+func (v *vvm[T]) Bytes() int64 {
 	return v.p.Bytes() + v.spares.Bytes() + int64(unsafe.Sizeof(*v))
 }
 
 // Forget is [learner.Forgetter.Forget]: the points stay, and what EP has found of them so far
 // counts less, as does all else.
-func (v *VVM[T]) Forget(keep float64) error {
+func (v *vvm[T]) Forget(keep float64) error {
 	if err := learner.CheckKeep(v.name, keep); err != nil {
 		return err
 	}
@@ -543,17 +543,17 @@ func (v *VVM[T]) Forget(keep float64) error {
 }
 
 // State is Learner.State: the posterior.
-func (v *VVM[T]) State() learner.State { return learner.StateOf(v.fields) }
+func (v *vvm[T]) State() learner.State { return learner.StateOf(v.fields) }
 
 // SetState is Learner.SetState.
-func (v *VVM[T]) SetState(s learner.State) error { return learner.SetState(v.name, s, v.fields) }
+func (v *vvm[T]) SetState(s learner.State) error { return learner.SetState(v.name, s, v.fields) }
 
 // CheckState is Learner.CheckState.
-func (v *VVM[T]) CheckState(s learner.State) error {
+func (v *vvm[T]) CheckState(s learner.State) error {
 	return learner.CheckState(v.name, s, v.fields)
 }
 
-func (v *VVM[T]) fields(c *learner.Codec) {
+func (v *vvm[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &v.updates)
 	v.p.Fields(c, v.buffer)
 }

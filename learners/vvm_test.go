@@ -59,7 +59,7 @@ func pointsBlock(X [][]float64) *engine.Block[float64] {
 	return b
 }
 
-func virtual(t testing.TB, name string, c learner.Config) *VVM[float64] {
+func virtual(t testing.TB, name string, c learner.Config) *vvm[float64] {
 	t.Helper()
 	e, err := learner.Lookup(name)
 	if err != nil {
@@ -69,10 +69,10 @@ func virtual(t testing.TB, name string, c learner.Config) *VVM[float64] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ep, ok := l.(*EP[float64]); ok {
-		return ep.VVM
+	if ep, ok := l.(*epLearner[float64]); ok {
+		return ep.vvm
 	}
-	return l.(*VVM[float64])
+	return l.(*vvm[float64])
 }
 
 func learnOne[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T],
@@ -186,7 +186,7 @@ func TestGoldenEP(t *testing.T) {
 			cfg := PointsConfig{Noise: c.Eps, Tolerance: 1e-12, Sweeps: 2000, Damping: damping}
 			b := pointsBlock(data[c.Data])
 			l := virtual(t, "ep", &EPConfig{cfg})
-			ep := &EP[float64]{l}
+			ep := &epLearner[float64]{l}
 			r, err := ep.Fit(context.Background(), b, learner.FitOptions{})
 			if err != nil || !r.Converged || r.Violators != wrong(t, learner.Learner[float64](ep),
 				b) {
@@ -253,7 +253,7 @@ func TestGoldenVVM(t *testing.T) {
 		merges := 0
 		for _, c := range g {
 			cfg := PointsConfig{Noise: c.Eps, Tolerance: 1e-12, Sweeps: 2000, Damping: 1}
-			var l *VVM[float64]
+			var l *vvm[float64]
 			switch {
 			case name == "wep_trace":
 				l = virtual(t, "wep", &WEPConfig{c.Buffer, cfg})
@@ -327,7 +327,7 @@ func BenchmarkVVM(b *testing.B) {
 					block := vvmStream(2000, c.d, 1.64)
 					rounds := make([]learner.Round, block.Len())
 					head := block.Slice(0, 1000)
-					var l *VVM[float64]
+					var l *vvm[float64]
 					sweeps := int64(0)
 					for i := range b.N {
 						if i%1000 == 0 { // the stream is at its end
@@ -373,21 +373,21 @@ func oneFamily(t *testing.T, probit float64) {
 		n = 40 // still many more than features
 	}
 	b := vvmStream(n, 12, 1.3)
-	adf, vvm0 := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.1,
+	adf, none := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.1,
 		Probit: probit}), virtual(t, "vvm", &VVMConfig{PointsConfig: PointsConfig{Noise: 0.1,
 		Tolerance: 1e-9, Sweeps: 4, Damping: 1, Probit: probit}})
 	cfg := PointsConfig{Noise: 0.1, Tolerance: 1e-12, Sweeps: 500, Damping: 1, Probit: probit}
-	wep, vvm := virtual(t, "wep", &WEPConfig{b.Len(), cfg}), virtual(t, "vvm",
+	wep, all := virtual(t, "wep", &WEPConfig{b.Len(), cfg}), virtual(t, "vvm",
 		&VVMConfig{Buffer: b.Len(), PointsConfig: cfg})
-	for _, l := range []*VVM[float64]{adf, vvm0, wep, vvm} {
+	for _, l := range []*vvm[float64]{adf, none, wep, all} {
 		if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if stateOf(learner.Learner[float64](adf)) != stateOf(learner.Learner[float64](vvm0)) {
+	if stateOf(learner.Learner[float64](adf)) != stateOf(learner.Learner[float64](none)) {
 		t.Error("vvm without points is not adf")
 	}
-	if stateOf(learner.Learner[float64](wep)) != stateOf(learner.Learner[float64](vvm)) {
+	if stateOf(learner.Learner[float64](wep)) != stateOf(learner.Learner[float64](all)) {
 		t.Error("before anything is evicted wep is not vvm")
 	}
 	// Few points are refined in the space of their scores, many in that of the weights.
@@ -398,7 +398,7 @@ func oneFamily(t *testing.T, probit float64) {
 			t.Fatal(err)
 		}
 		for _, gram := range []int64{0, -1} {
-			ep := &EP[float64]{virtual(t, "ep", &EPConfig{cfg})}
+			ep := &epLearner[float64]{virtual(t, "ep", &EPConfig{cfg})}
 			r, err := ep.Fit(context.Background(), &head, learner.FitOptions{GramBytes: gram})
 			if err != nil || !r.Converged || r.ScoreSpace != (n == 10 && gram == 0) {
 				t.Fatalf("%+v, %v", r, err)
@@ -775,7 +775,7 @@ func TestDiagonalADF(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		diagonal, full := l.(*DiagonalADF[float64]),
+		diagonal, full := l.(*diagonalADF[float64]),
 			virtual(t, "adf", &other)
 		var p, q [60]float64
 		if err := errors.Join(diagonal.Learn(b, make([]learner.Round, 60)), full.Learn(b,
@@ -987,7 +987,7 @@ func TestMergePosterior(t *testing.T) {
 		if m := wrong(t, l, all); m > max(a, b) {
 			t.Errorf("%s: %d wrong after merging, %d and %d before", name, m, a, b)
 		}
-		if v, ok := l.(*VVM[float64]); ok && (v.p.K > v.buffer || !definite(residualCov(v.p))) {
+		if v, ok := l.(*vvm[float64]); ok && (v.p.K > v.buffer || !definite(residualCov(v.p))) {
 			t.Errorf("%s: %d points, or the covariance is not positive definite", name, v.p.K)
 		}
 		// What was merged can learn on.
@@ -1017,7 +1017,7 @@ func learntPosterior(t *testing.T, c learner.Config,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, ok := l.(*EP[float64]); ok {
+	if f, ok := l.(*epLearner[float64]); ok {
 		_, err = f.Fit(context.Background(), b, learner.FitOptions{})
 	} else {
 		err = l.Learn(b, make([]learner.Round, b.Len()))
@@ -1035,7 +1035,8 @@ func TestMergePosteriorFeatures(t *testing.T) {
 	first, second := all.Slice(0, n/2), all.Slice(n/2, n)
 	l1, l2 := learntFeatures(t, 1, "adf", &first), learntFeatures(t, 1, "adf", &second)
 	want := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.05})
-	if err := errors.Join(want.SetState(l1.State()), want.MergePosterior(l2.(*RFF[float64]).inner),
+	if err := errors.Join(want.SetState(l1.State()),
+		want.MergePosterior(l2.(*rffLearner[float64]).inner),
 		learner.PosteriorOf(l1).MergePosterior(l2)); err != nil {
 		t.Fatal(err)
 	}
@@ -1074,8 +1075,8 @@ func TestMergePosteriorProduct(t *testing.T) {
 	line := &engine.Block[float64]{Y: []float64{1, -1, 1}, X: []float64{1, 0.5, 2}, Dim: 1,
 		Stride: 1}
 	head, tail := line.Slice(0, 1), line.Slice(1, 3)
-	l, o := learntPosterior(t, &ADFConfig{Covariance: "full", Noise: 0.05}, &head).(*VVM[float64]),
-		learntPosterior(t, &ADFConfig{Covariance: "full", Noise: 0.05}, &tail).(*VVM[float64])
+	l, o := learntPosterior(t, &ADFConfig{Covariance: "full", Noise: 0.05}, &head).(*vvm[float64]),
+		learntPosterior(t, &ADFConfig{Covariance: "full", Noise: 0.05}, &tail).(*vvm[float64])
 	v1, v2, m1, m2 := fullCov(l.p)[0][0], fullCov(o.p)[0][0], l.Weights()[0], o.Weights()[0]
 	if err := l.MergePosterior(o); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func (*WEPConfig) Entry() learner.Entry {
 //
 // Reference: Y. Qi, T. P. Minka, "Window-based expectation propagation for adaptive signal
 // detection in flat-fading channels", IEEE Transactions on Wireless Communications 6(1), 2007, as
-// the VVM paper (see [VVM], whose symbols are those of its table), section 2, has it.
+// the VVM paper (see [VVMConfig], whose symbols are those of its table), section 2, has it.
 //
 // Deviations: Buffer is the number of examples kept after one was absorbed; EP runs on one more.
 //

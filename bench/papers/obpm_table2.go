@@ -286,7 +286,7 @@ var svmChoices = []float64{0.1, 0.3, 1, 3, 10, 30}
 // errors there are within a standard error of the fewest, one is as good as another: if the paper's
 // value is among their test errors, the row is inside: that is its tolerance.
 func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row,
-	machine *learners.SVM[float32], err error) {
+	machine bench.VectorMachine[float32], err error) {
 	fit := func(C float64, train, test *engine.Block[float32]) (share, seconds float64, err error) {
 		ofLearner(ctx, "svm")
 		pool := o.freshPool()

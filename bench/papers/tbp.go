@@ -441,10 +441,10 @@ func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(
 			}
 			f.errs[run] = 100 * c.Error()
 			switch m := model.(type) {
+			case bench.VectorMachine[float32]:
+				f.kept[run] = float64(m.Solution().SupportVectors)
 			case learner.Keeper:
 				f.kept[run] = float64(m.Support())
-			case *learners.SVM[float32]:
-				f.kept[run] = float64(m.Solution().SupportVectors)
 			}
 			if run == 0 && l.plain != nil {
 				took, err := tbpPlain(ctx, o, l, train)

@@ -11,7 +11,7 @@ import (
 
 // OBPM is Algorithm 2 of the OBPM paper with perceptrons (margin 0, eta 1) as members: one weight
 // vector a member, and for every example a loop over the members that draw it. On features whose
-// sums are exact it gives the bits of learners.OBPM.
+// sums are exact it gives the bits of learners.OBPMConfig.
 type OBPM[T engine.Float] struct {
 	W   [][]T     // [member][feature]
 	Sum []float64 // of the members' weights

@@ -12,6 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -215,7 +216,7 @@ type path[T learner.Float] struct {
 	stream  []*engine.Block[T]
 	// taken reports whether an ensemble took that way, where the implementation has it; nil: it
 	// doesn't show.
-	taken func(o *learners.OBPM[T]) bool
+	taken func(o *ensemble.Ensemble[T]) bool
 	votes bool // the members' are asked for after each part of the stream
 	long  bool // not with -short
 }
@@ -224,12 +225,12 @@ type path[T learner.Float] struct {
 func of[T learner.Float](parts ...*engine.Block[T]) []*engine.Block[T] { return parts }
 
 func paths[T learner.Float]() []path[T] {
-	inT := func(o *learners.OBPM[T]) bool { return o.Lanes != nil && !o.Lanes.Int16() }
-	int8s := func(o *learners.OBPM[T]) bool {
+	inT := func(o *ensemble.Ensemble[T]) bool { return o.Lanes != nil && !o.Lanes.Int16() }
+	int8s := func(o *ensemble.Ensemble[T]) bool {
 		return o.Lanes.Tiles[0].Int8 != nil || !vecmath.RunsInt8() && o.Lanes.Int16()
 	}
-	int16s := func(o *learners.OBPM[T]) bool { return o.Lanes.Tiles[0].Int16 != nil }
-	apart := func(o *learners.OBPM[T]) bool { return !o.Lanes.Direct() }
+	int16s := func(o *ensemble.Ensemble[T]) bool { return o.Lanes.Tiles[0].Int16 != nil }
+	apart := func(o *ensemble.Ensemble[T]) bool { return !o.Lanes.Direct() }
 	bag := func(i int) int { return int(3 / math.Pow(float64(i*7919%1000+1)/1001, .9)) }
 	s := func(seed uint64, n, dim int, k func(int) int, v func(*rand.Rand) T) *engine.Block[T] {
 		return stream(seed, n, dim, k, v)
@@ -423,13 +424,14 @@ func (c *path[T]) quickly(t *testing.T, pool *engine.Pool, size int) *result[T] 
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := l.(*learners.OBPM[T])
+	// the field of that name of a type that only its package names
+	o := reflect.ValueOf(l).Elem().FieldByName("Ensemble").Addr().Interface().(*ensemble.Ensemble[T])
 	var r result[T]
 	for _, b := range c.stream {
 		for lo := 0; lo < b.Len(); lo += size {
 			v := b.Slice(lo, min(lo+size, b.Len()))
 			rounds := make([]learner.Round, v.Len())
-			if err := o.Learn(&v, rounds); err != nil {
+			if err := l.Learn(&v, rounds); err != nil {
 				t.Fatal(err)
 			}
 			r.rounds = append(r.rounds, rounds...)
@@ -440,13 +442,13 @@ func (c *path[T]) quickly(t *testing.T, pool *engine.Pool, size int) *result[T] 
 		}
 		if c.votes {
 			votes := make([]float64, b.Len())
-			if err := o.Proba(b, votes); err != nil {
+			if err := learner.ProberOf(l).Proba(b, votes); err != nil {
 				t.Fatal(err)
 			}
 			r.votes = append(r.votes, votes)
 		}
 	}
-	s := o.State()
+	s := l.State()
 	r.features = s.Tensor("features").Data.([]int32)
 	r.members, r.sum = s.Tensor("members").Data.([]T), s.Tensor("sum").Data.([]float64)
 	return &r

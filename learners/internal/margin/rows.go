@@ -13,7 +13,8 @@ import (
 
 // RowSolver is PUMMA with p = 2 or, without bias, aggressive ROMMA over the rows of a Gram matrix:
 // K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin
-// Classifiers with Bias", COLT 2008, whose numbers stand here; letters are those of learners.PUMMA.
+// Classifiers with Bias", COLT 2008, whose numbers stand here; letters are those of
+// learners.PUMMAConfig.
 //
 // Both keep u = w/|w|^2, so that w = u/|u|^2, and an update takes the point of least norm of the
 // segment from u to an end: z/2, z = xpos - xneg, for PUMMA, y_k x_k for ROMMA. With that,
@@ -184,7 +185,7 @@ func (c *RowSolver[T]) margin(k int) float64 {
 }
 
 // update learns example k: it moves u to the point of least norm of the segment from u to the end
-// that k makes, as the update of learners.PUMMA, or (2) of learners.ROMMAConfig, does on
+// that k makes, as the update of learners.PUMMAConfig, or (2) of learners.ROMMAConfig, does on
 // weights.
 func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 	y, side := c.Y[k], 0

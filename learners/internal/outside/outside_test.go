@@ -156,9 +156,6 @@ func TestEnsembleIsThatOfLanes(t *testing.T) {
 			want := make64(t, "obpm", ensemble("perceptron", combine, 70), learner.Env{Seed: 3})
 			got := make64(t, "obpm", ensemble("plain", combine, 70),
 				learner.Env{Seed: 3, Pool: pool})
-			if _, ok := got.(*learners.SeparateOBPM[float64]); !ok {
-				t.Fatalf("the ensemble is %T", got)
-			}
 			for range 2 {
 				r, q := learn(t, want, b, 256), learn(t, got, b, 97)
 				for i := range r {
