@@ -33,36 +33,36 @@ var rooms = []room{
 	{"internal/benchcommand", "internal/command internal/serve bench bench/papers dataset " +
 		"engine vecmath internal/spelling", ""},
 	{"internal/command", "internal/serve internal/shard internal/exchange internal/compare " +
-		"training internal/public eval model dataset dataset/format learner engine vecmath " +
+		"training internal/public eval model dataset internal/format learner engine vecmath " +
 		"internal/report internal/atomicfile internal/schema internal/spelling", ". bench " +
 		"internal/benchcommand"},
 	{"examples/embed", ".", ""},
-	{"internal/serve", ". model dataset/format learner engine internal/atomicfile " +
+	{"internal/serve", ". model internal/format learner engine internal/atomicfile " +
 		"internal/fields internal/frames internal/schema internal/waiting", "learners"},
 	{"examples/http", "dataset learners learner engine", ""},
-	{".", "training eval model dataset dataset/format learner engine internal/fields " +
+	{".", "training eval model dataset internal/format learner engine internal/fields " +
 		"internal/scratch", "learners"},
 	{"bench/papers", "bench training eval internal/stat dataset learners learner engine " +
 		"internal/report internal/atomicfile internal/schema internal/naive", ""},
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
 		"internal/naive", ""},
-	{"internal/exchange", "model dataset/format learner engine", ". learners"},
+	{"internal/exchange", "model internal/format learner engine", ". learners"},
 	{"bench/rows", "internal/shard training model dataset engine", ""},
 	{"internal/brokers", "training", ""},
-	{"internal/shard", "training eval model dataset/format learner engine internal/frames",
+	{"internal/shard", "training eval model internal/format learner engine internal/frames",
 		""},
-	{"internal/compare", "training eval internal/stat model dataset dataset/format learner " +
+	{"internal/compare", "training eval internal/stat model dataset internal/format learner " +
 		"engine internal/folds", ""},
-	{"training", "eval model dataset dataset/format learners learner engine internal/folds " +
+	{"training", "eval model dataset internal/format learners learner engine internal/folds " +
 		"internal/spelling", "internal/compare"},
 	{"eval", "learner engine vecmath internal/waiting", "model dataset learners"},
 	{"internal/stat", "", ""},
 	{"internal/brokertest", "model internal/commandtest internal/realdata", ""},
-	{"internal/fields", "model dataset/format", ""},
-	{"model", "dataset/format learner engine internal/atomicfile", "learners vecmath"},
+	{"internal/fields", "model internal/format", ""},
+	{"model", "internal/format learner engine internal/atomicfile", "learners vecmath"},
 	{"internal/public", "internal/atomicfile", ""},
-	{"dataset", "dataset/format engine internal/mapped", ""},
-	{"dataset/format", "engine", "dataset"},
+	{"dataset", "internal/format engine internal/mapped", ""},
+	{"internal/format", "engine", "dataset"},
 	{"learners", "learners/internal/ensemble learners/internal/gauss " +
 		"learners/internal/margin learners/internal/kept learners/internal/smo " +
 		"learners/internal/linalg learners/internal/primal learner engine vecmath " +

@@ -7,8 +7,8 @@ import (
 	"io"
 	"math"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // Batch is a run of examples that a program has made, see [OpenBlocks].

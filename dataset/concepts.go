@@ -1,6 +1,6 @@
 package dataset
 
-import "github.com/halfspace-ml/halfspace/dataset/format"
+import "github.com/halfspace-ml/halfspace/internal/format"
 
 // makeConcepts draws x uniformly from the sphere, and labels it by the side of a hyperplane through
 // 0, the concept, that changes: after each `every` examples to another one, all at once (abrupt),

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // ErrNoPlace: a format that is written has no place for something that the examples have.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // read cuts the files into chunks.

@@ -37,7 +37,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // Errors of this package. Those about the data come in a [RowError] that knows the place.

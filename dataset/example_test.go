@@ -88,19 +88,6 @@ func ExampleStream() {
 	// [1 -1] [0 3] [1 2] 2
 }
 
-// Of many labels one is +1, and all others are -1.
-func ExampleLabelMap() {
-	d, err := dataset.LoadReader[float32](context.Background(), "digits",
-		strings.NewReader("7 1:1\n3 1:2\n1 1:3\n"), dataset.Options{Positive: "3"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	var m dataset.LabelMap = d.Info.Labels
-	fmt.Printf("%q %q %v others %v\n", m.Positive, m.Negative, d.Block.Y, d.Info.Rest)
-	// Output:
-	// "3" "" [-1 1 -1] others [7 1]
-}
-
 // An error in the data says where it is.
 func ExampleRowError() {
 	_, err := dataset.LoadReader[float32](context.Background(), "in",
@@ -126,51 +113,6 @@ func ExampleOptions() {
 	// Output:
 	// skipped: in:2:6: expected a number after "2:", found "abc" in "-1 2:abc"
 	// 2 rows, 1 bad
-}
-
-// The generators and their parameters; the same parameters give the same examples everywhere.
-func ExampleGenerator() {
-	var g dataset.Generator = dataset.Generators()[0]
-	var p dataset.Param = g.Params[1]
-	fmt.Printf("%s: %s is %s by default\n", g.Name, p.Name, p.Default)
-	params := map[string]string{"d": "2", p.Name: "0.2", "n": "3"}
-	d, err := dataset.Generate[float64](g.Name, params)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for i, y := range d.Block.Y {
-		fmt.Printf("%+g %.2f\n", y, d.Block.Row(i))
-	}
-	// Output:
-	// margin: margin is 0.05 by default
-	// +1 [0.99 0.15]
-	// -1 [-0.94 0.35]
-	// +1 [0.22 0.98]
-}
-
-// Examples in memory are written as text with labels of one's own.
-func ExampleWriteSVMLight() {
-	b := engine.Block[float64]{Dim: 3, Stride: 3, X: []float64{0.5, 0, 2, 0, 1, 0},
-		Y: []float64{1, -1}}
-	labels := dataset.LabelMap{Negative: "ham", Positive: "spam"}
-	if err := dataset.WriteSVMLight(os.Stdout, &b, labels); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// spam 1:0.5 3:2
-	// ham 2:1
-}
-
-// Blocks is what OpenBlocks reads: batches of rows as a program has them, here one row of numbers.
-func ExampleBlocks() {
-	var src dataset.Blocks[float32] = &table{[][]float32{{1, 2, 3}}}
-	b, err := src.Next()
-	fmt.Println(b.Len(), "rows", err)
-	_, err = src.Next()
-	fmt.Println(err)
-	// Output:
-	// 3 rows <nil>
-	// EOF
 }
 
 // A Preparer gives examples a bias and length 1 as reading would have done, so that one block can
@@ -225,77 +167,6 @@ func ExampleConvert() {
 	// Output:
 	// 2 rows of csv [the names of features: they are columns]
 	// npz of svmlight 3 features, {a b}
-}
-
-// What a format has no place for is an error, or, where the examples serve without it, is said.
-func ExampleConversion() {
-	dir, err := os.MkdirTemp("", "convert")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	name := filepath.Join(dir, "clicks.vw")
-	if err := os.WriteFile(name, []byte("1 2.5 |u age:3\n-1 |u age:5\n"), 0o600); err != nil {
-		log.Fatal(err)
-	}
-	for _, to := range []string{"svmlight", "csv"} {
-		_, err := dataset.Convert(context.Background(), []string{name}, dataset.Options{},
-			dataset.Conversion{To: to, Out: os.Stdout})
-		fmt.Println(errors.Is(err, dataset.ErrNoPlace))
-	}
-	// Output:
-	// true
-	// u^age,weight,label
-	// 3,2.5,1
-	// 5,1,-1
-	// false
-}
-
-func ExampleConverted() {
-	dir, err := os.MkdirTemp("", "convert")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	name := filepath.Join(dir, "data.csv")
-	if err := os.WriteFile(name, []byte("size,y\n1,0\n2,1\n"), 0o600); err != nil {
-		log.Fatal(err)
-	}
-	done, err := dataset.Convert(context.Background(), []string{name}, dataset.Options{},
-		dataset.Conversion{To: "svmlight", Out: os.Stdout})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(done.Rows, done.Lost)
-	// Output:
-	// 0 1:1
-	// 1 1:2
-	// 2 [the names of features: they are numbered]
-}
-
-// Each of several readers takes a part of the rows, which depends on the files and their number.
-func ExampleRowShard() {
-	dir, err := os.MkdirTemp("", "rows")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "data.svm")
-	text := "+1 1:1\n-1 1:2\n+1 1:3\n-1 1:4\n+1 1:5\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		log.Fatal(err)
-	}
-	for k := range 2 {
-		d, err := dataset.Load[float32](context.Background(), []string{file},
-			dataset.Options{Rows: dataset.RowShard{K: k + 1, Of: 2}})
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(d.Info.Rows, d.Block.Val)
-	}
-	// Output:
-	// 3 [1 2 3]
-	// 2 [4 5]
 }
 
 // Files of another file system than the machine's, such as an embed.FS, are read where they are.

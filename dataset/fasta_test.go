@@ -14,8 +14,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/internal/approx"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // signs of a label.

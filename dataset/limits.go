@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // DefaultMaxLine is the longest line that is read where Options.MaxLine is 0: 64 MiB.

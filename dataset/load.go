@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // Data is a data set in memory. Its block owns its slices.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // Next returns the next run of examples in file order, up to some thousand, as a block that is

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // TestNPZ reads files that NumPy and SciPy wrote (testdata/README.md says by what).

@@ -3,8 +3,8 @@ package dataset
 import (
 	"math"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // Preparer scales examples that were read as they are, appends a bias and normalises: what reading

@@ -1,6 +1,6 @@
 package dataset
 
-import "github.com/halfspace-ml/halfspace/dataset/format"
+import "github.com/halfspace-ml/halfspace/internal/format"
 
 // For returns the options with what they leave to the examples, "auto" of Scaling, Bias and
 // Normalize, as it is where the features are those of the format of that name, an Info.Kind. Where

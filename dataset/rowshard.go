@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // RowShard is one of several parts into which the rows of files are cut: part K of Of, K from 1.

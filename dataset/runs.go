@@ -3,8 +3,8 @@ package dataset
 import (
 	"context"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // OpenRuns makes a stream of runs of examples that a program has, instead of a file that f would

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // grid is a table as a stranger's format has it: columns of texts, of which those of numbers are

@@ -5,8 +5,8 @@ import (
 	"math"
 	"runtime/debug"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // Scaling is what is known of the scale of each feature; see Options.Scaling.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // someRows are n rows of csv or svmlight with columns of very different scales: one of thousands,

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // sonarDim is the number of attributes of a sonar return.

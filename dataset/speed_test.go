@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // BenchmarkParseChunk parses the first chunk of a9a over and over; best-MB/s is the fastest run,

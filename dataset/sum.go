@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // Sum returns a fingerprint of the rows that were returned, in their order: of labels, weights and

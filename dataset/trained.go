@@ -3,8 +3,8 @@ package dataset
 import (
 	"fmt"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // trained returns the format that training had, "" where any goes with it.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // Files that the xz command wrote: two rows with -9e (64 MiB of window), one with -0 and the check

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	formats "github.com/halfspace-ml/halfspace/dataset/format"
+	formats "github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	formats "github.com/halfspace-ml/halfspace/dataset/format"
+	formats "github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // Prep is how a row of data becomes an example: a prediction must do as training did. Capture

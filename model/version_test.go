@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	formats "github.com/halfspace-ml/halfspace/dataset/format"
+	formats "github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // firstFields are the fields that files of version 1 have keys for.

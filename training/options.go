@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/spelling"
 	"github.com/halfspace-ml/halfspace/learner"
 	_ "github.com/halfspace-ml/halfspace/learners" // which Options.Learner names
@@ -250,7 +250,7 @@ type Options struct {
 // Data says how rows of files become examples. It is the part of dataset.Options that a user
 // chooses; see there.
 type Data struct {
-	// Format is a name of package dataset/format; with "" and "auto" it is found by content.
+	// Format is a name of package internal/format; with "" and "auto" it is found by content.
 	// Default ""; "auto" or one of format.Names.
 	Format string `json:"format,omitempty" toml:"format,omitempty"`
 	// IndexBase is the number of the first feature, where features have numbers; with "" and "auto"

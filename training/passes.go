@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // Options.Epochs of 0 stands for FewEpochs passes, each in a fresh order, over files of columns

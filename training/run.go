@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 )

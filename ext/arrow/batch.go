@@ -9,8 +9,8 @@ import (
 	arr "github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // batch is a run of rows of one table: its columns, of which those that aren't used are nil.

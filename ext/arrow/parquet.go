@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // parquetRuns reads the rows of a Parquet file, row group after row group, a batch at a time. Of

@@ -7,7 +7,7 @@ import (
 
 	arr "github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // kind is what a column can be.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 	"github.com/halfspace-ml/halfspace/learner"

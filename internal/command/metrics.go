@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // lineMetrics are those of a line of progress, and metricsReport begins with them. What needs

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 	"github.com/halfspace-ml/halfspace/internal/exchange"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/training"
 )

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/training"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/learner"
 	_ "github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/model"

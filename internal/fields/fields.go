@@ -1,13 +1,13 @@
 // Package fields says which features the fields of a row are to a model, wherever the row comes
 // from: what columns and texts are called, and what a value that is missing stands for. Files have
-// the same rules where they are parsed, in package dataset/format.
+// the same rules where they are parsed, in package internal/format.
 package fields
 
 import (
 	"bytes"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/model"
 )
 

@@ -6,7 +6,7 @@
 // so that no prediction waits for learning. The number of such a copy, which is in each answer, is
 // that of the examples behind it: the same file and the same log give the same answer again.
 //
-// Rows are read by the parsers of package dataset/format, and learned and scored by package
+// Rows are read by the parsers of package internal/format, and learned and scored by package
 // halfspace: they have the scores that the command gives for the same rows in files.
 //
 // With a log (see [Model]) each accepted request is written down before it is learned. A server

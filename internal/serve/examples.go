@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/halfspace-ml/halfspace"
-	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/model"
 )
 

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace"
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
+	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/frames"
 	"github.com/halfspace-ml/halfspace/internal/waiting"
 	"github.com/halfspace-ml/halfspace/learner"

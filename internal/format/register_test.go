@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // bag is a format as a stranger adds one: rows `label | word word ...` behind a line that begins
