@@ -61,7 +61,7 @@ var rooms = []room{
 	{"internal/fields", "model internal/format", ""},
 	{"model", "internal/format learner engine internal/atomicfile", "learners vecmath"},
 	{"internal/public", "internal/atomicfile", ""},
-	{"dataset", "internal/format engine internal/mapped", ""},
+	{"dataset", "internal/format engine", ""},
 	{"internal/format", "engine", "dataset"},
 	{"learners", "learners/internal/ensemble learners/internal/gauss " +
 		"learners/internal/margin learners/internal/kept learners/internal/smo " +
@@ -93,7 +93,6 @@ var rooms = []room{
 	{"internal/frames", "", ""},
 	{"internal/report", "internal/atomicfile", ""},
 	{"internal/atomicfile", "", ""},
-	{"internal/mapped", "", ""},
 	{"internal/schema", "", ""},
 	{"internal/scratch", "", ""},
 	{"internal/spelling", "", ""},

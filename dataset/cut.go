@@ -76,9 +76,6 @@ func (s *Stream[T]) closeParts() {
 	}
 	s.wg.Wait()
 	for _, p := range s.parts {
-		if p.mapped != nil {
-			p.mapped.Close()
-		}
 		p.in.Close()
 	}
 }
@@ -395,34 +392,19 @@ func (s *Stream[T]) readPart(p *part) bool {
 	in, l := p.in, p.layout
 	in.stop = &s.stop
 	per := max(1, s.lim.chunk/l.Size)
-	if p.mapped != nil {
-		in.skipTo(l.Start, l.Start+int64(l.Rows)*int64(l.Size))
-	}
 	for row := p.lo; row < p.hi; row += per {
 		k := min(per, p.hi-row)
-		at, size := l.Start+int64(row)*int64(l.Size), k*l.Size
-		var c *chunk[T]
-		n, err := size, error(nil)
-		if p.mapped != nil {
-			c = s.chunk(0)
-			c.Text, c.mapped = p.mapped.Bytes(at, size), p
-			in.read.Add(int64(size))
-			p.mapped.Forget(at - s.lim.flight)
-			if s.stop.asked.Load() {
-				return false
-			}
-		} else {
-			c, n = s.chunk(size), 0
-			s.cut.Unlock()
-			for n < size && err == nil && s.ctx.Err() == nil {
-				var m int
-				m, err = p.data.Read(c.Text[n:size])
-				n += m
-			}
-			s.cut.Lock()
+		size := k * l.Size
+		c, n, err := s.chunk(size), 0, error(nil)
+		s.cut.Unlock()
+		for n < size && err == nil && s.ctx.Err() == nil {
+			var m int
+			m, err = p.data.Read(c.Text[n:size])
+			n += m
 		}
+		s.cut.Lock()
 		c.File, c.Layout, c.first, c.last = in.name, l, row == p.lo, row+k == p.hi
-		c.Offset = at
+		c.Offset = l.Start + int64(row)*int64(l.Size)
 		if s.over || s.ctx.Err() != nil || err == errStopped {
 			return false
 		}

@@ -123,20 +123,6 @@ func (in *input) At() (r io.ReaderAt, size int64) {
 	return meterAt{in.file, in.read}, st.Size()
 }
 
-// skipTo says that the bytes from one to another, or some of them, are looked at by their place,
-// and that what Read gives goes on behind them.
-func (in *input) skipTo(from, to int64) {
-	in.head, in.err = nil, nil
-	n, err := in.file.Seek(0, io.SeekCurrent)
-	if err != nil || n == 0 { // a part of the file alone is read, which ends there
-		in.r = bytes.NewReader(nil)
-		return
-	}
-	in.read.Add(min(from, n) - n) // what was read behind it comes once more
-	in.file.Seek(to, io.SeekStart)
-	in.r = meter{in.file, in.read}
-}
-
 // meterAt is meter of reads by place.
 type meterAt struct {
 	r io.ReaderAt

@@ -10,7 +10,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/format"
-	"github.com/halfspace-ml/halfspace/internal/mapped"
 )
 
 // Stream reads examples in file order. One goroutine may use it at a time. Close it.
@@ -158,10 +157,9 @@ func (s *Stream[T]) closeFiles() {
 type part struct {
 	in     *input
 	layout *format.Layout
-	lo, hi int          // examples that are read, where all take as many bytes
-	skip   bool         // none is read
-	data   format.File  // what they are read from
-	mapped *mapped.File // of the file, where they are looked at in it; nil: they are read
+	lo, hi int         // examples that are read, where all take as many bytes
+	skip   bool        // none is read
+	data   format.File // what they are read from
 }
 
 // divisible reports whether the examples are all of the file, each as many bytes of it.
@@ -363,9 +361,6 @@ func (s *Stream[T]) start(ctx context.Context) {
 	s.outs = make(chan *rows[T], 2*n+4)
 	s.sets = make(chan *format.NameSet, n+4)
 	s.reader = make(chan struct{})
-	for i := range s.parts {
-		s.parts[i].mapped = mapOf(&s.parts[i], s.cfg.Memory)
-	}
 	for range n {
 		s.wg.Go(s.work)
 	}
@@ -392,7 +387,7 @@ func (s *Stream[T]) work() {
 			case c.Out.Names = <-s.sets:
 			default:
 			}
-			c.parse(&s.p)
+			c.Parse(&s.p)
 			if s.after.By != nil && c.Out.Names == nil { // else behind Settle
 				c.Out.MaxSq = s.after.rows(&c.Out.Block, 0, c.Out.N)
 			}
