@@ -481,8 +481,8 @@ func TestBroken(t *testing.T) {
 			"FILE:byte 4: 2 images, but DIR/1 has 3 labels", ErrFormat, 0},
 		{"idx many labels", []string{labels2 + "", idx(0x803, []uint32{2, 1, 1}, 1, 2), idx(0x803,
 			[]uint32{1, 1, 1}, 1), idx(0x801, []uint32{1}, 9)}, Options{},
-			"FILE:byte 8: 3 labels (5 to 9): choose the one to tell from all others, as by " +
-				"Options.Positive 9", ErrLabels, 0},
+			"DIR/3:byte 8: a third label, \"9\", after \"7\" and \"5\": choose the one to tell from all " +
+				"others by Options.Positive", ErrLabels, 2},
 		{"idx labels alone", []string{labels2}, Options{}, "FILE:byte 0: labels without images: " +
 			"name the images file (images-idx3) too", ErrFormat, 0},
 		{"idx images alone", []string{images2}, Options{}, "FILE:byte 0: images without labels: " +

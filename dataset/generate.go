@@ -500,7 +500,7 @@ func readIDXPair(images, labels string) (x, y []byte, pixels int, err error) {
 		files = append(files, labels)
 	}
 	from := &opener{limits: &builtIn}
-	o := format.Options{LabelsKnown: true, Limits: &builtIn.Limits}
+	o := format.Options{Limits: &builtIn.Limits}
 	return format.ReadIDX(files, &o, func(name string) (format.File, error) {
 		return from.open(name)
 	})

@@ -152,14 +152,14 @@ func TestBrokenNPY(t *testing.T) {
 		want       string
 		err        error
 	}{
-		{"no labels", x, "", "X.npy:byte 0: 1 arrays of examples, 0 of labels: name both", ErrFormat},
+		{"no labels", x, "", "X.npy:byte 0: examples without labels: name both, as X.npy y.npy", ErrFormat},
 		{"counts differ", x, npy(dict("<i8", "1,"), int64(1)), "2 examples, but y.npy has 1 labels",
 			ErrFormat},
 		{"more rows than the header says", x + "x", y, "X.npy:byte 102: expected the file's end behind " +
 			"2 rows, as the header says, found more", ErrFormat},
 		{"more labels than the header says", x, y + "x", "found more", ErrFormat},
 		{"labels of two dimensions", x, npy(dict("<i8", "2, 1"), int64(1), int64(-1)),
-			"y.npy:byte 0: labels of two dimensions: save y.ravel()", ErrFormat},
+			"y.npy:byte 0: expected labels, an array of one dimension: save y.ravel()", ErrFormat},
 		{"labels alone", y, y, "an array of one dimension, as labels are", ErrFormat},
 		{"three dimensions", npy(dict("<f8", "1, 1, 1"), 1.0), y, "can't be used", ErrFormat},
 		{"no columns", npy(dict("<f8", "2, 0")), y, "can't be used", ErrFormat},

@@ -291,7 +291,7 @@ func (s *Stream[T]) options() *format.Options {
 		Label: c.Label,
 		Kinds: c.Kinds, TextCols: c.TextCols, NumberCols: c.NumberCols, IgnoreCols: c.IgnoreCols,
 		Missing:  c.Missing,
-		Optional: c.LabelsOptional, LabelsKnown: s.lab.decided || s.lab.many, Limits: &s.lim.Limits,
+		Optional: c.LabelsOptional, Limits: &s.lim.Limits,
 		Hashed: c.HashBits > 0 || len(c.pairs) > 0, Inflate: inflate,
 		Lookup: format.Lookup,
 	}

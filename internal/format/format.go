@@ -137,9 +137,8 @@ type Options struct {
 
 	Naming Naming // of the features, where the format leaves it to the data
 
-	Optional    bool // labels may be missing
-	LabelsKnown bool // it is known which label is +1
-	TrainedDim  int  // features that each example must have, where it matters; 0: any number
+	Optional   bool // labels may be missing
+	TrainedDim int  // features that each example must have, where it matters; 0: any number
 
 	Trained string // the format that a model's features are of; "": any
 	Hashed  bool   // names are hashed, or features multiplied

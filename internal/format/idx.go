@@ -6,11 +6,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/halfspace-ml/halfspace/engine"
 )
 
 // Magic numbers of idx files of unsigned bytes. Format: Y. LeCun, C. Cortes, C. Burges, The MNIST
@@ -23,23 +19,8 @@ const (
 // IDX is binary files of images, with files of labels beside them.
 var IDX = &Format{
 	Name: "idx", Binary: true, Dense: true,
-	Sniff: sniffIDX, Open: openIDX, Place: placeIDX, Beside: besideIDX,
-	Parse32: parseIDX[float32], Parse64: parseIDX[float64],
-}
-
-// idxFile is an open file of images, or one of labels that was read.
-type idxFile struct {
-	name         string
-	images       bool
-	rows, pixels int
-	file         File   // images
-	y            []byte // labels
-}
-
-// idxLabelled are the labels of a file of images.
-type idxLabelled struct {
-	file string
-	y    []byte
+	Sniff: sniffIDX, Open: openIDX, Place: placeLabel, Beside: besideIDX,
+	Parse32: parseNPY[float32], Parse64: parseNPY[float64],
 }
 
 // sniffIDX goes by the magic number.
@@ -48,12 +29,6 @@ func sniffIDX(h *Head) int {
 		return 0
 	}
 	return No
-}
-
-// placeIDX finds a label in the labels' file.
-func placeIDX(e *RowError, l *Layout, at int64) {
-	e.File, e.Line, e.Col, e.Excerpt = l.Own.(*idxLabelled).file, 0, 0, ""
-	e.Offset = 8 + (at-l.Start)/int64(l.Size)
 }
 
 // idxMagic returns the magic number at the head, 0 if it is none of an idx file.
@@ -76,92 +51,26 @@ func besideIDX(images string) string {
 	return siblingOf(images, sibling)
 }
 
-// openIDX opens the files, checks their headers, and reads the labels. Images and labels may come
-// in either order; the i-th images go with the i-th labels. Without labels, those beside the images
-// are taken.
-func openIDX(files []string, o *Options, open func(string) (File, error)) (parts []Part,
-	err error) {
-	var images, labels []*idxFile
-	defer func() {
-		for _, f := range images {
-			if err != nil {
-				f.file.Close()
-			}
-		}
-	}()
-	read := func(name string) error {
-		f, err := readIDX(name, o.Limits, open)
-		switch {
-		case err != nil:
-			return err
-		case f.images:
-			images = append(images, f)
-		default:
-			labels = append(labels, f)
-		}
-		return nil
-	}
-	for _, name := range files {
-		if err := read(name); err != nil {
-			return nil, err
-		}
-	}
-	if len(images) == 0 {
-		return nil, &RowError{File: files[0], Err: ErrFormat,
-			What: "labels without images: name the images file (images-idx3) too"}
-	}
-	named := len(labels)
-	for _, f := range images {
-		if named > 0 {
-			break
-		}
-		name := besideIDX(f.name)
-		if name == "" {
-			return nil, &RowError{File: f.name, Err: ErrFormat,
-				What: "images without labels: name the labels file (labels-idx1) too"}
-		}
-		if err := read(name); err != nil {
-			return nil, err
-		}
-	}
-	if len(images) != len(labels) {
-		return nil, &RowError{File: files[0], Err: ErrFormat,
-			What: fmt.Sprintf("%d files of images, %d of labels", len(images), len(labels))}
-	}
-	for i, f := range images {
-		if err := matchIDX(f, labels[i], images[0], o); err != nil {
-			return nil, err
-		}
-		parts = append(parts, Part{File: f.file, Layout: &Layout{IndexBase: 1, BaseFound: byColumns,
-			Dim: f.pixels, Size: f.pixels, Rows: f.rows, Start: 16, Unit: "image",
-			Own: &idxLabelled{labels[i].name, labels[i].y}}})
-	}
-	if !o.LabelsKnown {
-		if err = twoLabels(labels); err != nil {
-			return nil, err
-		}
-	}
-	return parts, nil
+// openIDX opens files of images and of their labels.
+func openIDX(files []string, o *Options, open func(string) (File, error)) ([]Part, error) {
+	return openPairs(files, o, open, pairing{read: readIDX, beside: besideIDX,
+		alone: "labels without images: name the images file (images-idx3) too",
+		missing: func(x *examples, _ []*examples) error {
+			return badFile(x.file.Name(), "images without labels: name the labels file "+
+				"(labels-idx1) too")
+		}})
 }
 
-// readIDX opens a file: one of images stands at the first, one of labels is read.
-func readIDX(name string, l *Limits, open func(string) (File, error)) (*idxFile, error) {
-	in, err := open(name)
+// readIDX reads the header of a file of images, or all of one of labels.
+func readIDX(name string, in File, o *Options) (*examples, *array, error) {
+	a, err := idxHeader(in, o.Limits)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	f, err := idxHeader(in, l)
-	if err == nil && f.images {
-		f.name, f.file = name, in
-		return f, nil
+	if a.name = name; a.cols > 0 {
+		return &examples{file: in, at: a.header, layout: a.layout("", "image")}, nil, nil
 	}
-	defer in.Close()
-	if err != nil {
-		return nil, err
-	}
-	f.name = name
-	f.y, err = readLabels(in, l, 4, 8, f.rows, 1)
-	return f, err
+	return nil, a, a.read(in, o.Limits)
 }
 
 // ReadIDX reads all bytes of one file of images, with their labels. The files are those that Open
@@ -177,62 +86,15 @@ func ReadIDX(files []string, o *Options, open func(name string) (File, error)) (
 		defer p.File.Close()
 	}
 	size := int64(l.Rows) * int64(l.Size)
-	x, err = io.ReadAll(io.LimitReader(in, size))
-	if err == nil && int64(len(x)) < size {
-		err = io.ErrUnexpectedEOF
+	x, err = readRows(in, l.Start, size, func(int) string { return fmt.Sprintf("%d images", l.Rows) })
+	if err == nil {
+		err = AtEnd(in, l.Start+size, l.Rows)
 	}
-	if err != nil {
-		return nil, nil, 0, in.Broken(l.Start+int64(len(x)), fmt.Sprintf("%d images", l.Rows), err)
-	}
-	if err := AtEnd(in, l.Start+size, l.Rows); err != nil {
-		return nil, nil, 0, err
-	}
-	return x, l.Own.(*idxLabelled).y, l.Size, nil
-}
-
-// matchIDX refuses images that don't go with their labels, the first images or training.
-func matchIDX(f, labels, first *idxFile, o *Options) error {
-	switch {
-	case f.rows != labels.rows:
-		return &RowError{File: f.name, Offset: 4, Err: ErrFormat,
-			What: fmt.Sprintf("%d images, but %s has %d labels", f.rows, labels.name, labels.rows)}
-	case f.pixels != first.pixels:
-		return &RowError{File: f.name, Offset: 8, Err: ErrFormat,
-			What: fmt.Sprintf("%d values an image, but %s has %d", f.pixels, first.name,
-				first.pixels)}
-	case o.TrainedDim > 0 && f.pixels != o.TrainedDim:
-		return &RowError{File: f.name, Col: 1, Err: ErrForeign,
-			What: fmt.Sprintf("expected images of %d pixels as in training, found %d",
-				o.TrainedDim, f.pixels)}
-	}
-	return nil
-}
-
-// twoLabels refuses more than two labels.
-func twoLabels(files []*idxFile) error {
-	var seen [256]bool
-	for _, f := range files {
-		for _, y := range f.y {
-			seen[y] = true
-		}
-	}
-	var labels []string
-	for i, ok := range seen {
-		if ok {
-			labels = append(labels, byteLabels[i].Text)
-		}
-	}
-	if len(labels) <= 2 {
-		return nil
-	}
-	last := labels[len(labels)-1]
-	return &RowError{File: files[0].name, Offset: 8, Err: ErrLabels,
-		What: fmt.Sprintf("%d labels (%s to %s): choose the one to tell from all others, as by "+
-			"Options.Positive %s", len(labels), labels[0], last, last)}
+	return x, l.Own.(*arrayRows).labels.y, l.Size, err
 }
 
 // idxHeader reads the header: rows and, of images, pixels.
-func idxHeader(in File, l *Limits) (*idxFile, error) {
+func idxHeader(in File, l *Limits) (*array, error) {
 	var h [16]byte
 	if n, err := io.ReadFull(in, h[:8]); err != nil {
 		return nil, in.Broken(int64(n), "an idx header of 8 bytes", err)
@@ -244,16 +106,15 @@ func idxHeader(in File, l *Limits) (*idxFile, error) {
 				"(labels), found %#x", uint32(magic)), Err: ErrFormat}
 	}
 	rows := binary.BigEndian.Uint32(h[4:])
-	if rows == 0 {
-		return nil, &RowError{File: in.Name(), Offset: 4, Err: ErrEmpty,
-			What: "expected examples, the header says 0"}
-	}
 	if rows > math.MaxInt32 { // examples are numbered by int32
 		return nil, &RowError{File: in.Name(), Offset: 4, Err: ErrFormat,
 			What: fmt.Sprintf("%d examples are too many", rows)}
 	}
-	p := &idxFile{rows: int(rows), images: magic == idxImages}
-	if p.images {
+	a := &array{kind: 'u', size: 1, rows: int(rows), header: 4, start: 8}
+	if err := a.some(in); err != nil {
+		return nil, err
+	}
+	if magic == idxImages {
 		if n, err := io.ReadFull(in, h[8:]); err != nil {
 			return nil, in.Broken(8+int64(n), "an idx header of 16 bytes", err)
 		}
@@ -265,38 +126,11 @@ func idxHeader(in File, l *Limits) (*idxFile, error) {
 			return nil, &RowError{File: in.Name(), Offset: 8, Err: ErrFormat,
 				What: fmt.Sprintf("images of %d x %d values can't be used", height, width)}
 		}
-		if p.pixels = int(height * width); p.pixels > l.Line {
+		if a.cols, a.start = int(height*width), 16; a.cols > l.Line {
 			e := l.TooLong(in.Name(), nil)
 			return nil, &RowError{File: in.Name(), Offset: 8, Err: e.Err,
 				What: fmt.Sprintf("images of %d x %d values: %s", height, width, e.What)}
 		}
 	}
-	return p, nil
-}
-
-// byteLabels are the texts of the label bytes.
-var byteLabels = func() (l [256]Label) {
-	for i := range l {
-		l[i] = MakeLabel(strconv.Itoa(i))
-	}
-	return
-}()
-
-// parseIDX makes dense rows of bytes: a feature is a pixel, 0 to 255, as it stands in the file.
-func parseIDX[T engine.Float](c *Chunk[T], p *Settings) {
-	r, pixels := c.Out, c.Layout.Size
-	first := int(c.Offset-c.Layout.Start) / pixels
-	labels := c.Layout.Own.(*idxLabelled).y[first:]
-	r.X = slices.Grow(r.X, c.N/pixels*Stride(pixels+p.Bias))
-	var codes [256]int32 // the label's number in the chunk plus 1; 0: not met
-	for i := range c.N / pixels {
-		y := labels[i]
-		if codes[y] == 0 {
-			codes[y] = c.AddLabel(byteLabels[y], i*pixels, i*pixels) + 1
-		}
-		r.Code = append(r.Code, codes[y]-1)
-		row := r.room(p, pixels)
-		sum := npyRow('u', 1, row[p.Bias:], c.Text[i*pixels:])
-		r.Finish(row, sum+float64(p.Bias)*float64(float64(T(p.One))*float64(T(p.One))), p)
-	}
+	return a, nil
 }

@@ -22,7 +22,7 @@ import (
 // Format: NumPy Enhancement Proposal 1, versions 1.0 to 3.0.
 var NPY = &Format{
 	Name: "npy", Binary: true, Dense: true, Kinds: []string{"svmlight"},
-	Sniff: sniffNPY, Open: openNPY, Beside: besideNPY, Place: placeNPY,
+	Sniff: sniffNPY, Open: openNPY, Beside: besideNPY, Place: placeLabel,
 	Parse32: parseNPY[float32], Parse64: parseNPY[float64],
 }
 
@@ -31,24 +31,25 @@ const npyMagic = "\x93NUMPY"
 // mostNPYHeader is the longest header that is read: that of two dimensions takes some 100 bytes.
 const mostNPYHeader = 1 << 16
 
-// npyArray is an open array, or one of labels that was read.
-type npyArray struct {
+// array is one of NumPy's or a file of idx, of which what it says of itself was read.
+type array struct {
 	name       string
-	kind       byte  // f, i, u, b; U and S of labels
-	size       int   // bytes of an element
-	rows, cols int   // cols: 0 where there is one dimension
-	header     int64 // byte where what it says of itself begins
-	start      int64
-	flat       bool // more than two dimensions are rows of all their values
-	file       File
+	kind       byte   // f, i, u, b; U and S of labels
+	size       int    // bytes of an element
+	rows, cols int    // cols: 0 where there is one dimension
+	header     int64  // byte where the header says how many rows there are
+	start      int64  // byte of the first element
+	flat       bool   // more than two dimensions are rows of all their values
 	y          []byte // labels
 }
 
-// npyRows are the examples of a file.
-type npyRows struct {
-	labels  *npyArray // of no rows where there are none
-	weights *npyArray // nil: none
-	kind    byte      // of their elements
+// arrayRows are the examples of a file.
+type arrayRows struct {
+	rows, dim       int
+	labels, weights *array // nil: none
+	kind            byte   // of the elements of dense examples
+	image           bool   // the square of an appended bias is added to the pixels', not they to it
+	idx, val        *array // kinds and sizes, of sparse ones
 }
 
 func sniffNPY(h *Head) int {
@@ -78,118 +79,49 @@ func siblingOf(file, name string) string {
 	return name
 }
 
-// placeNPY finds a label in the labels' file.
-func placeNPY(e *RowError, l *Layout, at int64) {
-	y := l.Own.(*npyRows).labels
-	if y.rows == 0 {
+// placeLabel finds a label in the labels' file.
+func placeLabel(e *RowError, l *Layout, at int64) {
+	y := l.Own.(*arrayRows).labels
+	if y == nil {
 		return
 	}
+	if !l.Run {
+		at = (at - l.Start) / int64(l.Size)
+	}
 	e.File, e.Line, e.Col, e.Excerpt = y.name, 0, 0, ""
-	e.Offset = y.start + (at-l.Start)/int64(l.Size)*int64(y.size)
+	e.Offset = y.start + at*int64(y.size)
 }
 
-// openNPY opens the arrays: those of two dimensions are examples, those of one their labels, in the
-// same order.
-func openNPY(files []string, o *Options, open func(string) (File, error)) (parts []Part,
-	err error) {
-	var xs, ys []*npyArray
-	defer func() {
-		for _, a := range xs {
-			if err != nil {
-				a.file.Close()
+// openNPY opens the arrays: those of two dimensions are examples, those of one their labels.
+func openNPY(files []string, o *Options, open func(string) (File, error)) ([]Part, error) {
+	return openPairs(files, o, open, pairing{read: readNPY, beside: besideNPY,
+		alone: "an array of one dimension, as labels are: name that of the examples too, which " +
+			"has two",
+		missing: func(_ *examples, all []*examples) error {
+			if n := len(all); n == 2 && min(all[0].layout.Dim, all[1].layout.Dim) == 1 {
+				return badFile(all[1].file.Name(), "labels of two dimensions: save y.ravel()")
 			}
-		}
-	}()
-	read := func(name string) error {
-		a, err := readNPY(name, o, open)
-		switch {
-		case err != nil:
-			return err
-		case a.cols > 0:
-			xs = append(xs, a)
-		default:
-			ys = append(ys, a)
-		}
-		return nil
-	}
-	for _, name := range files {
-		if err = read(name); err != nil {
-			return nil, err
-		}
-	}
-	bad := func(file, what string, args ...any) error {
-		return &RowError{File: file, What: fmt.Sprintf(what, args...), Err: ErrFormat}
-	}
-	if len(xs) == 0 {
-		return nil, bad(files[0], "an array of one dimension, as labels are: name that of the "+
-			"examples too, which has two")
-	}
-	named := len(ys)
-	for _, x := range xs {
-		if name := besideNPY(x.name); named == 0 && name != "" {
-			if err = read(name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if len(xs) == 2 && len(ys) == 0 && min(xs[0].cols, xs[1].cols) == 1 {
-		return nil, bad(xs[1].name, "labels of two dimensions: save y.ravel()")
-	}
-	if len(ys) != len(xs) && (len(ys) > 0 || !o.Optional) {
-		return nil, bad(xs[0].name, "%d arrays of examples, %d of labels: name both, as X.npy "+
-			"y.npy", len(xs), len(ys))
-	}
-	for i, x := range xs {
-		y := &npyArray{}
-		if len(ys) > 0 {
-			y = ys[i]
-		}
-		switch {
-		case len(ys) > 0 && y.rows != x.rows:
-			return nil, bad(x.name, "%d examples, but %s has %d labels", x.rows, y.name, y.rows)
-		case x.cols != xs[0].cols:
-			return nil, bad(x.name, "%d values an example, but %s has %d", x.cols, xs[0].name,
-				xs[0].cols)
-		}
-		own := &npyRows{labels: y, kind: x.kind}
-		parts = append(parts, Part{File: x.file, Layout: &Layout{Kind: SVMLight.Name, IndexBase: 1,
-			BaseFound: byColumns, Dim: x.cols, Size: x.cols * x.size, Rows: x.rows, Start: x.start,
-			Unit: "example", Own: own}})
-	}
-	return parts, nil
+			return badFile(all[0].file.Name(), "examples without labels: name both, as X.npy y.npy")
+		}})
 }
 
-// readNPY opens an array: one of examples stands at the first, one of labels is read.
-func readNPY(name string, o *Options, open func(string) (File, error)) (*npyArray, error) {
-	in, err := open(name)
-	if err != nil {
-		return nil, err
-	}
-	a, err := readOpenNPY(name, in, o)
-	if err != nil || a.cols == 0 {
-		in.Close()
-	}
-	return a, err
-}
-
-// readOpenNPY is readNPY of a file that is open, and stays so.
-func readOpenNPY(name string, in File, o *Options) (*npyArray, error) {
+// readNPY reads the header of an array of examples, or all of one of labels.
+func readNPY(name string, in File, o *Options) (*examples, *array, error) {
 	a, err := npyHeader(in, o.Limits, false)
 	if err == nil {
 		err = a.some(in)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if a.name = name; a.cols > 0 {
-		a.file = in
-		return a, nil
+		return &examples{file: in, layout: a.layout(SVMLight.Name, "example")}, nil, nil
 	}
-	return a, a.read(in, o.Limits)
+	return nil, a, a.read(in, o.Limits)
 }
 
 // some refuses an array without rows.
-func (a *npyArray) some(in File) error {
+func (a *array) some(in File) error {
 	if a.rows > 0 {
 		return nil
 	}
@@ -197,36 +129,37 @@ func (a *npyArray) some(in File) error {
 		What: "expected examples, the header says 0"}
 }
 
-// read reads labels.
-func (a *npyArray) read(in File, l *Limits) (err error) {
-	a.y, err = readLabels(in, l, a.start, a.start, a.rows, a.size)
-	return err
+// read reads labels to the end of their file.
+func (a *array) read(in File, l *Limits) (err error) {
+	all := int64(a.rows) * int64(a.size)
+	if all > l.Held {
+		return &RowError{File: in.Name(), Offset: a.header, Err: ErrMemory,
+			What: fmt.Sprintf("%d labels take more than the %s there are for them: raise "+
+				"Options.Memory", a.rows, InKiB(l.Held))}
+	}
+	if a.y, err = readRows(in, a.start, all, func(n int) string {
+		return fmt.Sprintf("label %d of %d", n/a.size+1, a.rows)
+	}); err != nil {
+		return err
+	}
+	return AtEnd(in, a.start+all, a.rows)
 }
 
-// readLabels reads the labels of a file, rows elements of so many bytes from start to its end;
-// counted is the byte where the header says how many there are.
-func readLabels(in File, l *Limits, counted, start int64, rows, size int) ([]byte, error) {
-	all := int64(rows) * int64(size)
-	if all > l.Held {
-		return nil, &RowError{File: in.Name(), Offset: counted, Err: ErrMemory,
-			What: fmt.Sprintf("%d labels take more than the %s there are for them: raise "+
-				"Options.Memory", rows, InKiB(l.Held))}
-	}
-	// grows with what is there: the header may lie
-	y, err := io.ReadAll(io.LimitReader(in, all))
-	if err == nil && int64(len(y)) < all {
+// readRows reads so many bytes from the one at start on; wanted says what is behind the first n.
+func readRows(in File, start, all int64, wanted func(n int) string) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(in, all)) // grows with what is there: the header may lie
+	if err == nil && int64(len(b)) < all {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, in.Broken(start+int64(len(y)),
-			fmt.Sprintf("label %d of %d", len(y)/size+1, rows), err)
+		return nil, in.Broken(start+int64(len(b)), wanted(len(b)), err)
 	}
-	return y, AtEnd(in, start+all, rows)
+	return b, nil
 }
 
 // npyHeader reads the header of an array. With flat one of more than two dimensions is rows of all
 // their values.
-func npyHeader(in File, l *Limits, flat bool) (*npyArray, error) {
+func npyHeader(in File, l *Limits, flat bool) (*array, error) {
 	bad := func(at int64, what string, args ...any) error {
 		return &RowError{File: in.Name(), Offset: at, What: fmt.Sprintf(what, args...),
 			Err: ErrFormat}
@@ -253,7 +186,7 @@ func npyHeader(in File, l *Limits, flat bool) (*npyArray, error) {
 	if k, err := io.ReadFull(in, text); err != nil {
 		return nil, in.Broken(int64(n+k), "a header of NumPy", err)
 	}
-	a := &npyArray{start: int64(n) + int64(length), header: int64(n), flat: flat}
+	a := &array{start: int64(n) + int64(length), header: int64(n), flat: flat}
 	if what := a.describe(string(text)); what != "" {
 		return nil, bad(int64(n), "%s", what)
 	}
@@ -266,7 +199,7 @@ func npyHeader(in File, l *Limits, flat bool) (*npyArray, error) {
 }
 
 // describe reads the dictionary of a header, and says what is wrong with it.
-func (a *npyArray) describe(text string) string {
+func (a *array) describe(text string) string {
 	field := func(key, from, to string) (string, bool) {
 		_, rest, ok := strings.Cut(text, "'"+key+"':")
 		rest, begins := strings.CutPrefix(strings.TrimLeft(rest, " "), from)
@@ -297,7 +230,7 @@ func (a *npyArray) describe(text string) string {
 }
 
 // shape reads the sizes, and says what is wrong with them.
-func (a *npyArray) shape(shape, order string) string {
+func (a *array) shape(shape, order string) string {
 	var dims []int
 	for _, d := range strings.Split(shape, ",") {
 		if d = strings.TrimSpace(d); d == "" {
@@ -327,7 +260,7 @@ func (a *npyArray) shape(shape, order string) string {
 }
 
 // usable reports whether elements of the kind and of that size are numbers, or texts of labels.
-func (a *npyArray) usable(size int) bool {
+func (a *array) usable(size int) bool {
 	switch a.kind {
 	case 'f':
 		return size == 4 || size == 8
@@ -345,8 +278,8 @@ func (a *npyArray) usable(size int) bool {
 }
 
 // isNumber reports whether the elements are numbers, and isInteger whether they are whole ones.
-func (a *npyArray) isNumber() bool  { return a.kind != 'U' && a.kind != 'S' }
-func (a *npyArray) isInteger() bool { return a.kind == 'i' || a.kind == 'u' }
+func (a *array) isNumber() bool  { return a.kind != 'U' && a.kind != 'S' }
+func (a *array) isInteger() bool { return a.kind == 'i' || a.kind == 'u' }
 
 // npyInteger is the whole number at b, -1 if it is too large for an int64.
 func npyInteger(kind byte, size int, b []byte) int64 {
@@ -420,7 +353,7 @@ func npyRow[T engine.Float](kind byte, size int, row []T, b []byte) (squares flo
 }
 
 // number is the label at b, 0 if it is a text.
-func (a *npyArray) number(b []byte) float64 {
+func (a *array) number(b []byte) float64 {
 	if a.kind == 'S' || a.kind == 'U' {
 		return 0
 	}
@@ -428,7 +361,7 @@ func (a *npyArray) number(b []byte) float64 {
 }
 
 // label is the text of label i.
-func (a *npyArray) label(i int) []byte {
+func (a *array) label(i int) []byte {
 	b := a.y[i*a.size : (i+1)*a.size]
 	switch a.kind {
 	case 'S':
@@ -454,34 +387,27 @@ func (a *npyArray) label(i int) []byte {
 	return []byte(NumberText(v))
 }
 
-// npyLabels gives rows their labels and weights.
-type npyLabels[T engine.Float] struct {
-	c    *Chunk[T]
-	s    *Settings
-	y, w *npyArray
-	text []byte // of the label found last, and
-	code int32  // its number; -1: none yet
+// labels gives rows their labels and weights.
+type labels[T engine.Float] struct {
+	c     *Chunk[T]
+	s     *Settings
+	y, w  *array
+	text  []byte     // of the label found last, and
+	code  int32      // its number; -1: none yet
+	bytes [256]int32 // 1 more than the numbers of labels of one byte; 0: none yet
 }
 
 // row returns the number of row i's label, where the row begins at byte at of the chunk, and what
 // is wrong with it.
-func (l *npyLabels[T]) row(i, at int) (code int32, bad string) {
-	y := l.y
-	switch {
-	case y.rows == 0:
+func (l *labels[T]) row(i, at int) (code int32, bad string) {
+	if y := l.y; y == nil {
 		l.code = l.c.NoLabel(at, at)
-	case l.code < 0 || string(l.text) != string(y.y[i*y.size:(i+1)*y.size]):
-		l.text = y.y[i*y.size : (i+1)*y.size]
-		if v := y.number(l.text); v-v != 0 && (v == v || !l.s.Optional) {
-			bad = fmt.Sprintf("expected a finite label, found %v, which is label %d of %s", v, i+1,
-				y.name)
-		} else {
-			text := y.label(i)
-			if y.isNumber() || l.c.Out.missing(text, false) { // an array has no other way to say so
-				l.code, bad = l.c.Label(l.s, text, at, at)
-			} else {
-				l.code, bad = l.c.TextLabel(l.s, text, at, at)
-			}
+	} else if b := y.y[i*y.size : (i+1)*y.size]; len(b) == 1 && l.bytes[b[0]] > 0 {
+		l.code = l.bytes[b[0]] - 1
+	} else if l.code < 0 || string(l.text) != string(b) {
+		l.text = b
+		if l.code, bad = l.find(i, at); bad == "" && len(b) == 1 {
+			l.bytes[b[0]] = l.code + 1
 		}
 	}
 	if l.w != nil && bad == "" {
@@ -496,15 +422,35 @@ func (l *npyLabels[T]) row(i, at int) (code int32, bad string) {
 	return l.code, bad
 }
 
+// find is row of a label that isn't known.
+func (l *labels[T]) find(i, at int) (code int32, bad string) {
+	y := l.y
+	if v := y.number(l.text); v-v != 0 && (v == v || !l.s.Optional) {
+		return 0, fmt.Sprintf("expected a finite label, found %v, which is label %d of %s", v, i+1,
+			y.name)
+	}
+	text := y.label(i)
+	// an array has no other way to say that there is none
+	return l.c.label(l.s, text, !y.isNumber() && !l.c.Out.missing(text, false), at, at)
+}
+
+// forget forgets labels that only a bad row may have.
+func (l *labels[T]) forget() {
+	l.code = -1
+	clear(l.bytes[:])
+}
+
 // parseNPY reads rows of numbers. A row is a line, and a value of it a column, in errors.
 func parseNPY[T engine.Float](c *Chunk[T], s *Settings) {
-	own := c.Layout.Own.(*npyRows)
+	own := c.Layout.Own.(*arrayRows)
 	cols, bytes := c.Layout.Dim, c.Layout.Size
-	size := bytes / cols
+	size, n := bytes/cols, c.N/bytes
 	first := int(c.Offset-c.Layout.Start) / bytes
-	l := npyLabels[T]{c: c, s: s, y: own.labels, w: own.weights, code: -1}
-	r, exact := c.Out, s.Bias == 0 || s.One == 1
-	for i := 0; i < c.N/bytes; i++ {
+	l := labels[T]{c: c, s: s, y: own.labels, w: own.weights, code: -1}
+	one := float64(T(s.One))
+	r, exact := c.Out, s.Bias == 0 || s.One == 1 || own.image
+	r.X = slices.Grow(r.X, n*Stride(cols+s.Bias))
+	for i := range n {
 		at := i * bytes
 		c.BeginRecord(at)
 		code, bad := l.row(first+i, at)
@@ -514,7 +460,7 @@ func parseNPY[T engine.Float](c *Chunk[T], s *Settings) {
 		if sum < 0 || !exact {
 			sum = Squares(row)
 		} else {
-			sum += float64(s.Bias)
+			sum += float64(s.Bias) * float64(one*one)
 		}
 		if sum-sum != 0 && bad == "" { // or the values are finite, and their squares are not
 			for k, v := range row[s.Bias:] {
@@ -525,7 +471,8 @@ func parseNPY[T engine.Float](c *Chunk[T], s *Settings) {
 			}
 		}
 		if bad != "" {
-			r.X, l.code = r.X[:lo], -1
+			r.X = r.X[:lo]
+			l.forget()
 			if !c.Bad(s, c.N, c.N+col, bad) {
 				return
 			}

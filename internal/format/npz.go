@@ -29,7 +29,7 @@ var NPZ = &Format{
 		{"LabelCol", "npz: the labels' array"},
 		{"WeightCol", "npz: the weights' array"},
 	},
-	Sniff: sniffNPZ, Open: openNPZ, Beside: besideNPZ, Place: placeNPZ,
+	Sniff: sniffNPZ, Open: openNPZ, Beside: besideNPZ, Place: placeLabel,
 	Parse32: parseNPZ[float32], Parse64: parseNPZ[float64],
 }
 
@@ -55,23 +55,6 @@ func sniffNPZ(h *Head) int {
 // besideNPZ is the file y.npy beside X.npz.
 func besideNPZ(name string) string { return besideX(name, ".npz") }
 
-// placeNPZ finds a label in its array.
-func placeNPZ(e *RowError, l *Layout, at int64) {
-	var y *npyArray
-	row := at
-	switch own := l.Own.(type) {
-	case *npyRows:
-		y, row = own.labels, (at-l.Start)/int64(l.Size)
-	case *csrRows:
-		y = own.labels
-	}
-	if y == nil || y.rows == 0 {
-		return
-	}
-	e.File, e.Line, e.Col, e.Excerpt = y.name, 0, 0, ""
-	e.Offset = y.start + row*int64(y.size)
-}
-
 // npzFile is an open zip of arrays.
 type npzFile struct {
 	file File
@@ -82,89 +65,20 @@ type npzFile struct {
 	o    *Options
 }
 
-// npzRows are the examples of one zip.
-type npzRows struct {
-	*npzFile
-	layout *Layout
-	data   File       // dense
-	sparse *csrReader // nil: dense
-	y, w   *npyArray
-}
-
-// openNPZ opens the zips, each of which has its labels, or goes with an array of labels, in the
-// same order.
-func openNPZ(files []string, o *Options, open func(string) (File, error)) (parts []Part,
-	err error) {
-	var xs []*npzRows
-	var ys []*npyArray
-	defer func() {
-		for _, x := range xs {
-			if err != nil {
-				x.file.Close()
-			}
-		}
-	}()
-	for _, name := range files {
-		in, err := open(name)
-		if err != nil {
-			return nil, err
-		}
-		x, y, err := readNPZ(name, in, o)
-		if err != nil {
-			in.Close()
-			return nil, err
-		}
-		if x != nil {
-			xs = append(xs, x)
-		} else {
-			ys = append(ys, y)
-		}
-	}
-	if len(xs) == 0 {
-		return nil, badFile(files[0], "labels without examples: name those of an npz too")
-	}
-	named := len(ys)
-	for _, x := range xs {
-		name := besideNPZ(x.file.Name())
-		if x.y != nil || named > 0 || name == "" {
-			continue
-		}
-		y, err := readNPY(name, o, open)
-		if err != nil {
-			return nil, err
-		}
-		if y.cols > 0 {
-			y.file.Close()
-			return nil, badFile(name, "expected labels, an array of one dimension")
-		}
-		ys = append(ys, y)
-	}
-	for _, x := range xs {
-		if x.y == nil && len(ys) > 0 {
-			x.y, ys = ys[0], ys[1:]
-		}
-		if err = x.match(xs[0], o); err != nil {
-			return nil, err
-		}
-		p := Part{File: x.file, Data: x.data, Layout: x.layout}
-		if x.sparse != nil {
-			p.Runs = x.sparse
-		}
-		parts = append(parts, p)
-	}
-	if len(ys) > 0 {
-		return nil, badFile(ys[0].name, "more arrays of labels than zips of examples")
-	}
-	return parts, nil
-}
-
-// badFile is what is wrong with a file as a whole.
-func badFile(file, what string, args ...any) error {
-	return &RowError{File: file, What: fmt.Sprintf(what, args...), Err: ErrFormat}
+// openNPZ opens the zips, each of which has its labels, or goes with an array of labels.
+func openNPZ(files []string, o *Options, open func(string) (File, error)) ([]Part, error) {
+	return openPairs(files, o, open, pairing{read: readNPZ, beside: besideNPZ,
+		alone: "labels without examples: name those of an npz too",
+		missing: func(x *examples, _ []*examples) error {
+			name := x.file.Name()
+			return badFile(name, "examples without labels: put them into the zip (as y), or name "+
+				"their array too, as %s y.npy; in it are %s", filepath.Base(name),
+				quotedNames(x.names))
+		}})
 }
 
 // readNPZ opens a zip of examples, or reads an array of labels and closes it.
-func readNPZ(name string, in File, o *Options) (*npzRows, *npyArray, error) {
+func readNPZ(name string, in File, o *Options) (*examples, *array, error) {
 	at, size := in.At()
 	if at == nil {
 		return nil, nil, badFile(in.Name(), "an npz is read from a file that is not packed again, "+
@@ -172,8 +86,8 @@ func readNPZ(name string, in File, o *Options) (*npzRows, *npyArray, error) {
 	}
 	magic := make([]byte, len(npyMagic))
 	if n, _ := at.ReadAt(magic, 0); n == len(magic) && string(magic) == npyMagic {
-		y, err := readOpenNPY(name, in, o)
-		if err == nil && y.cols > 0 {
+		x, y, err := readNPY(name, in, o)
+		if x != nil {
 			err = badFile(name, "examples in an npy beside those of an npz: read them alone")
 		}
 		return nil, y, err
@@ -205,22 +119,35 @@ func readNPZ(name string, in File, o *Options) (*npzRows, *npyArray, error) {
 }
 
 // rows finds examples, labels and weights.
-func (f *npzFile) rows(o *Options) (x *npzRows, err error) {
-	x = &npzRows{npzFile: f}
-	if x.y, err = f.labels(o); err != nil {
+func (f *npzFile) rows(o *Options) (x *examples, err error) {
+	y, err := f.labels(o)
+	if err != nil {
 		return nil, err
 	}
+	var w *array
 	if o.WeightCol != "" && (f.zip[o.WeightCol] != nil || !o.WeightOptional) {
-		if x.w, err = f.vector(o.WeightCol, "Options.WeightCol", o); err != nil {
+		if w, err = f.vector(o.WeightCol, "Options.WeightCol", o); err != nil {
 			return nil, err
 		}
-		if !x.w.isNumber() {
-			return nil, badFile(x.w.name, "expected weights, which are numbers")
+		if !w.isNumber() {
+			return nil, badFile(w.name, "expected weights, which are numbers")
 		}
 	}
 	if f.zip["indptr"] != nil && f.zip["indices"] != nil || f.zip["format"] != nil {
-		return x, f.sparse(x, o)
+		x, err = f.sparse(o)
+	} else {
+		x, err = f.dense(o)
 	}
+	if err != nil {
+		return nil, err
+	}
+	x.file, x.names = f.file, f.list
+	x.own().labels, x.own().weights = y, w
+	return x, nil
+}
+
+// dense opens the array of the examples.
+func (f *npzFile) dense(o *Options) (*examples, error) {
 	name, err := f.examples(o)
 	if err != nil {
 		return nil, err
@@ -235,51 +162,11 @@ func (f *npzFile) rows(o *Options) (x *npzRows, err error) {
 	if a.cols == 0 {
 		return nil, badFile(m.name, "expected examples, an array of two dimensions")
 	}
-	x.data = m
-	x.layout = &Layout{Kind: SVMLight.Name, IndexBase: 1, BaseFound: byColumns, Dim: a.cols,
-		Size: a.cols * a.size, Rows: a.rows, Start: a.start, Unit: "example",
-		Own: &npyRows{kind: a.kind}}
-	return x, nil
-}
-
-// match looks whether labels and weights are as many as the examples, and all examples as wide as
-// the first ones.
-func (x *npzRows) match(first *npzRows, o *Options) error {
-	l, sparse := x.layout, x.layout.Run
-	n := l.Rows
-	var csr *csrRows
-	if sparse {
-		csr = l.Own.(*csrRows)
-		n = csr.rows
-	}
-	if x.y == nil {
-		if !o.Optional {
-			return badFile(x.file.Name(), "examples without labels: put them into the zip (as y), "+
-				"or name their array too, as %s y.npy; in it are %s",
-				filepath.Base(x.file.Name()), quotedNames(x.list))
-		}
-		x.y = &npyArray{}
-	}
-	switch {
-	case x.y.rows > 0 && x.y.rows != n:
-		return badFile(x.file.Name(), "%d examples, but %s has %d labels", n, x.y.name, x.y.rows)
-	case x.w != nil && x.w.rows != n:
-		return badFile(x.file.Name(), "%d examples, but %s has %d weights", n, x.w.name, x.w.rows)
-	case l.Dim != first.layout.Dim || sparse != first.layout.Run:
-		return badFile(x.file.Name(), "%d features (sparse: %t), but %s has %d (sparse: %t)",
-			l.Dim, sparse, first.file.Name(), first.layout.Dim, first.layout.Run)
-	}
-	if sparse {
-		csr.labels, csr.weights = x.y, x.w
-		return nil
-	}
-	own := l.Own.(*npyRows)
-	own.labels, own.weights = x.y, x.w
-	return nil
+	return &examples{data: m, layout: a.layout(SVMLight.Name, "example")}, nil
 }
 
 // labels reads the labels; nil: the zip has none.
-func (f *npzFile) labels(o *Options) (*npyArray, error) {
+func (f *npzFile) labels(o *Options) (*array, error) {
 	if o.LabelCol != "" {
 		if f.zip[o.LabelCol] == nil && o.Optional {
 			return nil, nil
@@ -324,7 +211,7 @@ func (f *npzFile) examples(o *Options) (string, error) {
 }
 
 // vector reads an array of one dimension; option is what named it, if any did.
-func (f *npzFile) vector(name, option string, o *Options) (*npyArray, error) {
+func (f *npzFile) vector(name, option string, o *Options) (*array, error) {
 	if f.zip[name] == nil {
 		return nil, badFile(f.file.Name(), "%s: no array %q among %s", option, name,
 			quotedNames(f.list))
@@ -343,7 +230,7 @@ func (f *npzFile) vector(name, option string, o *Options) (*npyArray, error) {
 }
 
 // open opens an array at its first element.
-func (f *npzFile) open(name string, o *Options, flat bool) (*npzMember, *npyArray, error) {
+func (f *npzFile) open(name string, o *Options, flat bool) (*npzMember, *array, error) {
 	m, err := f.member(name)
 	if err != nil {
 		return nil, nil, err
@@ -412,22 +299,15 @@ func (m *npzMember) Broken(offset int64, wanted string, err error) error {
 	return e
 }
 
-// csrRows are the examples of a sparse matrix.
-type csrRows struct {
-	labels, weights *npyArray
-	rows, dim       int
-	idx, val        *npyArray // their kinds and sizes
-}
-
 // csrReader reads the parts of a sparse matrix side by side.
 type csrReader struct {
-	*csrRows
+	rows     *arrayRows
 	most     int // bytes of a row
 	idx, val *npzMember
 	ptr      *bufio.Reader
-	ends     *npyArray // its kind and size
-	at       int       // rows read
-	end      int64     // of the row before, in idx and val
+	ends     *array // its kind and size
+	at       int    // rows read
+	end      int64  // of the row before, in idx and val
 	counts   []uint32
 }
 
@@ -435,48 +315,46 @@ type csrReader struct {
 var matrixParts = []string{"indptr", "indices", "data", "shape"}
 
 // sparse opens the parts of a matrix that SciPy's save_npz wrote.
-func (f *npzFile) sparse(x *npzRows, o *Options) error {
+func (f *npzFile) sparse(o *Options) (*examples, error) {
 	if err := f.isCSR(); err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range matrixParts {
 		if f.zip[name] == nil {
-			return badFile(f.file.Name(), "a sparse matrix without its array %q: save it by "+
+			return nil, badFile(f.file.Name(), "a sparse matrix without its array %q: save it by "+
 				"scipy.sparse.save_npz", name)
 		}
 	}
 	rows, cols, err := f.matrixShape(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	own := &csrRows{rows: rows, dim: cols}
-	r := &csrReader{csrRows: own, most: o.Limits.Line}
+	own := &arrayRows{rows: rows, dim: cols}
+	r := &csrReader{rows: own, most: o.Limits.Line}
 	ptr, ends, err := f.open("indptr", o, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.ptr, r.ends = bufio.NewReaderSize(ptr, 1<<14), ends
 	if r.idx, own.idx, err = f.open("indices", o, false); err != nil {
-		return err
+		return nil, err
 	}
 	if r.val, own.val, err = f.open("data", o, false); err != nil {
-		return err
+		return nil, err
 	}
-	switch {
+	switch name := f.file.Name(); {
 	case !ends.isInteger() || !own.idx.isInteger():
-		return badFile(f.file.Name(), "expected indptr and indices of whole numbers")
+		return nil, badFile(name, "expected indptr and indices of whole numbers")
 	case !own.val.isNumber():
-		return badFile(own.val.name, "expected values that are numbers")
+		return nil, badFile(own.val.name, "expected values that are numbers")
 	case ends.cols > 0 || ends.rows != rows+1:
-		return badFile(ends.name, "%d elements for %d rows: expected one more than rows",
+		return nil, badFile(ends.name, "%d elements for %d rows: expected one more than rows",
 			ends.rows, rows)
 	case own.idx.cols > 0 || own.val.cols > 0 || own.idx.rows != own.val.rows:
-		return badFile(f.file.Name(), "%d indices, but %d values", own.idx.rows, own.val.rows)
+		return nil, badFile(name, "%d indices, but %d values", own.idx.rows, own.val.rows)
 	}
-	x.sparse = r
-	x.layout = &Layout{Kind: SVMLight.Name, IndexBase: 1, BaseFound: byColumns, Dim: cols,
-		Run: true, Own: own}
-	return nil
+	return &examples{runs: r, layout: &Layout{Kind: SVMLight.Name, IndexBase: 1,
+		BaseFound: byColumns, Dim: cols, Run: true, Own: own}}, nil
 }
 
 // isCSR refuses matrices of another form, where the form is said.
@@ -537,11 +415,11 @@ func (r *csrReader) Next(b []byte, size int) (run Run, err error) {
 			return run, r.badEnd(end, err)
 		}
 	}
-	per := int64(r.csrRows.idx.size + r.csrRows.val.size)
+	per := int64(r.rows.idx.size + r.rows.val.size)
 	r.counts = r.counts[:0]
-	for r.at < r.rows && len(r.counts) < mostRun && (r.end-from)*per < int64(size) {
+	for r.at < r.rows.rows && len(r.counts) < mostRun && (r.end-from)*per < int64(size) {
 		end, err := r.readEnd()
-		if err != nil || end < r.end || end > int64(r.csrRows.idx.rows) {
+		if err != nil || end < r.end || end > int64(r.rows.idx.rows) {
 			return run, r.badEnd(end, err)
 		}
 		if n := end - r.end; n*per > int64(r.most) {
@@ -558,14 +436,14 @@ func (r *csrReader) Next(b []byte, size int) (run Run, err error) {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
 	n := int(r.end - from)
-	b, err = appendFrom(b, r.idx, r.csrRows.idx, from, n)
+	b, err = appendFrom(b, r.idx, r.rows.idx, from, n)
 	if err == nil {
-		b, err = appendFrom(b, r.val, r.csrRows.val, from, n)
+		b, err = appendFrom(b, r.val, r.rows.val, from, n)
 	}
 	switch {
 	case err != nil:
-	case r.at < r.rows:
-	case r.end != int64(r.csrRows.idx.rows):
+	case r.at < r.rows.rows:
+	case r.end != int64(r.rows.idx.rows):
 		err = r.badEnd(r.end, nil)
 	default:
 		err = io.EOF
@@ -578,7 +456,7 @@ func (r *csrReader) Next(b []byte, size int) (run Run, err error) {
 func (r *csrReader) Close() {}
 
 // appendFrom reads the next n elements of an array, of which from are read.
-func appendFrom(b []byte, m *npzMember, a *npyArray, from int64, n int) ([]byte, error) {
+func appendFrom(b []byte, m *npzMember, a *array, from int64, n int) ([]byte, error) {
 	lo := len(b)
 	b = slices.Grow(b, n*a.size)[:lo+n*a.size]
 	k, err := io.ReadFull(m, b[lo:])
@@ -606,13 +484,13 @@ func (r *csrReader) badEnd(end int64, err error) error {
 	}
 	return &RowError{File: r.ends.name, Offset: at, Err: ErrFormat,
 		What: fmt.Sprintf("expected ends of rows that ascend from 0 to %d, found %d after %d",
-			r.csrRows.idx.rows, end, r.end)}
+			r.rows.idx.rows, end, r.end)}
 }
 
 // parseNPZ reads rows of numbers, or those of a sparse matrix.
 func parseNPZ[T engine.Float](c *Chunk[T], s *Settings) {
-	own, sparse := c.Layout.Own.(*csrRows)
-	if !sparse {
+	own := c.Layout.Own.(*arrayRows)
+	if !c.Layout.Run {
 		c.Out.Reset(true)
 		parseNPY(c, s)
 		return
@@ -628,7 +506,7 @@ func parseNPZ[T engine.Float](c *Chunk[T], s *Settings) {
 	ib, vb := own.idx.size, own.val.size
 	indices := counts[4*n:]
 	values := indices[ib*all:]
-	l := npyLabels[T]{c: c, s: s, y: own.labels, w: own.weights, code: -1}
+	l := labels[T]{c: c, s: s, y: own.labels, w: own.weights, code: -1}
 	var idx []int32
 	var val []T
 	for i := range n {
@@ -649,7 +527,7 @@ func parseNPZ[T engine.Float](c *Chunk[T], s *Settings) {
 		indices, values = indices[k*ib:], values[k*vb:]
 		if bad == "" {
 			c.Sparse(s, code, idx, val)
-		} else if l.code = -1; !c.Bad(s, c.N, c.N+col, bad) {
+		} else if l.forget(); !c.Bad(s, c.N, c.N+col, bad) {
 			return
 		}
 		c.Out.Lines++

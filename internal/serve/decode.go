@@ -304,7 +304,7 @@ func (f *filling) add(i int32, v float64) {
 func svmlight(body []byte, s *shape) (*format.Layout, error) {
 	return format.SVMLight.Layout(&format.Head{File: "body", Text: body, Whole: true, Ended: true,
 		Most: len(body), Part: "the body"}, &format.Options{Base: s.prep.IndexBase,
-		BaseFound: "as in training", BaseTrained: true, Optional: true, LabelsKnown: true}, nil)
+		BaseFound: "as in training", BaseTrained: true, Optional: true}, nil)
 }
 
 // take parses a body of n bytes, behind which line ends stand.
