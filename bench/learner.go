@@ -25,7 +25,7 @@ func MakeFor[T engine.Float](name string, c learner.Config, env learner.Env,
 	b *engine.Block[T], delta float64) (learner.Fitter[T], error) {
 	if c != nil && c.Traits().Relative {
 		var err error
-		c, err = c.Resolve(learner.Facts{SumSq: learner.MaxSumSq(b, 0), Delta: delta,
+		c, err = learner.Resolve(c, learner.Facts{SumSq: learner.MaxSumSq(b, 0), Delta: delta,
 			Features: b.Dim})
 		if err != nil {
 			return nil, err

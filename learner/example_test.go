@@ -89,7 +89,7 @@ func ExampleEntry() {
 // Settings relative to the data become absolute by what is known of these.
 func ExampleConfig_resolve() {
 	var open learner.Config = &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01}
-	c := must(open.Resolve(learner.Facts{SumSq: 9, Features: 2}))
+	c := must(learner.Resolve(open, learner.Facts{SumSq: 9, Features: 2}))
 	fmt.Println(open.Traits().Relative, open.(*learners.CRAMMAConfig).R)
 	fmt.Println(c.Traits().Relative, c.(*learners.CRAMMAConfig).R)
 	// Output:

@@ -16,13 +16,3 @@ type Facts struct {
 // R2 returns R^2, the square of the longest example's length with its coordinate Delta. It is the
 // sum that a Fit takes, to the bit, and not the square of a root.
 func (f Facts) R2() float64 { return f.SumSq + float64(f.Delta*f.Delta) }
-
-// Absolute returns a copy of settings of which none is relative to the data: what Config.Resolve
-// returns then.
-func Absolute[C any, P interface {
-	*C
-	Config
-}](c P) Config {
-	same := *c
-	return P(&same)
-}

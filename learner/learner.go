@@ -164,14 +164,26 @@ type Config interface {
 	Validate() error
 	// Traits says what a learner of these settings is, can do and needs.
 	Traits() Traits
-	// Resolve returns a copy in which all settings are absolute, and leaves the Config as it is. It
-	// wraps ErrConfig if the facts don't allow that: no example has a feature, say. See Absolute.
-	// A learner is made of what it returns.
-	Resolve(Facts) (Config, error)
 	// Memory bounds what a learner of these valid settings takes, all of it, that learns data of
 	// that extent. A wrapper adds what its base says. Features that the learner refuses (ErrDim)
 	// take none.
 	Memory(x Extent) Footprint
+}
+
+// Resolver is a Config with settings that may be relative to the data (Traits.Relative).
+type Resolver interface {
+	// Resolve returns a copy in which all settings are absolute, and leaves the Config as it is. It
+	// wraps ErrConfig if the facts don't allow that: no example has a feature, say.
+	Resolve(Facts) (Config, error)
+}
+
+// Resolve returns settings like c of which none is relative to the data, of which a learner can be
+// made: c itself unless it is a [Resolver].
+func Resolve(c Config, f Facts) (Config, error) {
+	if r, ok := c.(Resolver); ok {
+		return r.Resolve(f)
+	}
+	return c, nil
 }
 
 // Env is what a learner is given besides its settings.
@@ -282,6 +294,35 @@ type Entry struct {
 	// files that were written before the learner kept them (Codec.Optional). A State without any
 	// other is an error.
 	Optional []string
+}
+
+// EntryFor returns e for settings of type C with these defaults, P being its Config. The
+// constructors get settings that are valid.
+func EntryFor[C any, P interface {
+	*C
+	Config
+}](defaults C, new32 func(C, Env) (Learner[float32], error),
+	new64 func(C, Env) (Learner[float64], error), e Entry) Entry {
+	e.Config = func() Config { c := defaults; return P(&c) }
+	e.New32, e.New64 = checked[C, P](new32), checked[C, P](new64)
+	return e
+}
+
+// checked returns a constructor that takes any Config and refuses what is no valid C.
+func checked[C any, P interface {
+	*C
+	Config
+}, L any](make func(C, Env) (L, error)) func(Config, Env) (L, error) {
+	return func(c Config, env Env) (l L, err error) {
+		p, ok := c.(P)
+		if !ok || p == nil {
+			return l, fmt.Errorf("settings are %T, want %T: %w", c, p, ErrConfig)
+		}
+		if err := p.Validate(); err != nil {
+			return l, err
+		}
+		return make(*p, env)
+	}
 }
 
 // Settings is a Config that says of which learner it is; it is only asked for that, so a nil

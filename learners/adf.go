@@ -19,12 +19,11 @@ func init() { learner.Register("adf", (*ADFConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*ADFConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "assumed density filtering: a Gaussian posterior, with a full or a diagonal " +
-			"covariance",
-		Config: func() learner.Config { return &ADFConfig{Covariance: "full", Noise: 0.05} },
-		New32:  newADF[float32], New64: newADF[float64],
-	}
+	return learner.EntryFor(ADFConfig{Covariance: "full", Noise: 0.05},
+		newADF[float32], newADF[float64], learner.Entry{
+			Summary: "assumed density filtering: a Gaussian posterior, with a full or a diagonal " +
+				"covariance",
+		})
 }
 
 // diagonalADF is assumed density filtering with independent weights: after each example the
@@ -86,11 +85,6 @@ func (c *ADFConfig) Validate() error {
 // the unit. Labels that may be wrong help where examples can't be taken up.
 func (c *ADFConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *ADFConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: two float64 a feature, or the covariance matrix.
 func (c *ADFConfig) Memory(x learner.Extent) learner.Footprint {
 	if c.Covariance != "diagonal" {
@@ -103,11 +97,7 @@ func (c *ADFConfig) Memory(x learner.Extent) learner.Footprint {
 	return f
 }
 
-func newADF[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[ADFConfig]("adf", c)
-	if err != nil {
-		return nil, err
-	}
+func newADF[T learner.Float](cfg ADFConfig, _ learner.Env) (learner.Learner[T], error) {
 	if cfg.Covariance == "diagonal" {
 		return &diagonalADF[T]{eps: cfg.Noise, probit2: float64(cfg.Probit * cfg.Probit),
 			noise: gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)}, nil

@@ -33,7 +33,7 @@ func images(n, d int) *engine.Block[float32] {
 func BenchmarkDiagonalADF(b *testing.B) {
 	block := images(500, 784)
 	rounds := make([]learner.Round, block.Len())
-	l, err := newADF[float32](&ADFConfig{Covariance: "diagonal", Noise: 0.05}, learner.Env{})
+	l, err := newADF[float32](ADFConfig{Covariance: "diagonal", Noise: 0.05}, learner.Env{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,12 +18,10 @@ func init() { learner.Register("alma", (*ALMAConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*ALMAConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "ALMA, approximate maximal margin in any p-norm, p >= 2",
-		Config:  func() learner.Config { return &ALMAConfig{P: 2} },
-		New32:   newALMA[float32], New64: newALMA[float64],
+	return learner.EntryFor(ALMAConfig{P: 2}, newALMA[float32], newALMA[float64], learner.Entry{
+		Summary:  "ALMA, approximate maximal margin in any p-norm, p >= 2",
 		Optional: []string{"R", "grown"},
-	}
+	})
 }
 
 // ALMAConfig is ALMA: the perceptron with a margin and a step that shrink with the number of
@@ -138,11 +136,6 @@ func (c *ALMAConfig) Traits() learner.Traits {
 	})
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *ALMAConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: one T a feature, for p > 2 a float64 more; and what a cycle takes. With
 // a kernel it is the kept examples.
 func (c *ALMAConfig) Memory(x learner.Extent) learner.Footprint {
@@ -184,11 +177,7 @@ func (c *ALMAConfig) rate(k float64) float64 {
 	return C / math.Sqrt(float64((c.P-1)*k))
 }
 
-func newALMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[ALMAConfig]("alma", c)
-	if err != nil {
-		return nil, err
-	}
+func newALMA[T learner.Float](cfg ALMAConfig, env learner.Env) (learner.Learner[T], error) {
 	if !cfg.Linear() {
 		return newOnline[T](cfg.kernel(), cfg.Budget, cfg.rule(1), env)
 	}

@@ -9,12 +9,11 @@ func init() { learner.Register("arow", (*AROWConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*AROWConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "AROW, adaptive regularization of weights: each weight's step shrinks with " +
-			"its use",
-		Config: func() learner.Config { return &AROWConfig{Covariance: "diagonal", R: 1} },
-		New32:  newAROW[float32], New64: newAROW[float64],
-	}
+	return learner.EntryFor(AROWConfig{Covariance: "diagonal", R: 1},
+		newAROW[float32], newAROW[float64], learner.Entry{
+			Summary: "AROW, adaptive regularization of weights: each weight's step shrinks with " +
+				"its use",
+		})
 }
 
 // AROWConfig is AROW. It keeps a Gaussian over weights: a mean, which scores, and covariances,
@@ -83,21 +82,12 @@ func (c *AROWConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *AROWConfig) Traits() learner.Traits { return gauss.OnlineTraits() }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *AROWConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory.
 func (c *AROWConfig) Memory(x learner.Extent) learner.Footprint {
 	return gauss.OnlineMemory(c.Covariance, x)
 }
 
-func newAROW[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[AROWConfig]("arow", c)
-	if err != nil {
-		return nil, err
-	}
+func newAROW[T learner.Float](cfg AROWConfig, _ learner.Env) (learner.Learner[T], error) {
 	return gauss.NewOnline[T](cfg.Covariance, gauss.Rule{Name: "arow", Margin: 1,
 		Step: func(margin, v, weight float64) (alpha, r float64) { // (1)
 			r = cfg.R / weight

@@ -18,15 +18,13 @@ func init() { learner.Register("budget", (*BudgetConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*BudgetConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "the Budget Perceptron: a kernel perceptron within a number of kept examples; " +
-			"without a limit, the kernel perceptron",
-		Config: func() learner.Config {
-			return &BudgetConfig{Budget: 100, UpdateConfig: UpdateConfig{Update: "perceptron",
-				C: 1}, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		},
-		New32: newBudget[float32], New64: newBudget[float64],
-	}
+	return learner.EntryFor(BudgetConfig{Budget: 100,
+		UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		newBudget[float32], newBudget[float64], learner.Entry{
+			Summary: "the Budget Perceptron: a kernel perceptron within a number of kept examples; " +
+				"without a limit, the kernel perceptron",
+		})
 }
 
 // budgetLearner is a kernel perceptron that keeps at most p examples: when one more is to be
@@ -98,11 +96,6 @@ func (c *BudgetConfig) Traits() learner.Traits {
 	return t
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *BudgetConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: the kept examples, with a limit their kernel values.
 func (c *BudgetConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
@@ -126,12 +119,9 @@ func (c *BudgetConfig) fitMemory(bytes int64, x learner.Extent, mean, largest in
 // needed.
 func (c *BudgetConfig) bounded() bool { return c.Budget > 0 || c.Variable }
 
-func newBudget[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[BudgetConfig]("budget", c)
-	if err != nil {
-		return nil, err
-	}
+func newBudget[T learner.Float](cfg BudgetConfig, env learner.Env) (learner.Learner[T], error) {
 	l := &budgetLearner[T]{cfg: cfg, kept: env.Kept}
+	var err error
 	l.SupportSet, err = l.empty()
 	return l, err
 }

@@ -15,15 +15,11 @@ func init() { learner.Register("cramma", (*CRAMMAConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*CRAMMAConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "CRAMMA, approximate maximal margin at a constant effective learning rate",
-		Config: func() learner.Config {
-			return &CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01,
-				EtaDelta: 1}
-		},
-		New32: newCRAMMA[float32], New64: newCRAMMA[float64],
-		Optional: []string{"grown"},
-	}
+	return learner.EntryFor(CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1},
+		newCRAMMA[float32], newCRAMMA[float64], learner.Entry{
+			Summary:  "CRAMMA, approximate maximal margin at a constant effective learning rate",
+			Optional: []string{"grown"},
+		})
 }
 
 // CRAMMA keeps a weight vector of length 1 and turns it towards examples whose geometric margin is
@@ -159,11 +155,7 @@ func (c *CRAMMAConfig) threshold(t float64) float64 {
 	return c.Beta / primal.Pow(t, c.Epsilon)
 }
 
-func newCRAMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[CRAMMAConfig]("cramma", c)
-	if err != nil {
-		return nil, err
-	}
+func newCRAMMA[T learner.Float](cfg CRAMMAConfig, env learner.Env) (learner.Learner[T], error) {
 	r := cfg.rule(precisionOf[T]())
 	if !cfg.Linear() {
 		return newOnline[T](cfg.kernel(), cfg.Budget, r, env)

@@ -19,14 +19,12 @@ func init() { learner.Register("ep", (*EPConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*EPConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "expectation propagation: the Gaussian posterior of all " +
-			"examples at once (whole data sets only)",
-		Config: func() learner.Config {
-			return &EPConfig{PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 100, Damping: 1}}
-		},
-		New32: newEP[float32], New64: newEP[float64],
-	}
+	return learner.EntryFor(EPConfig{PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 100,
+		Damping: 1}},
+		newEP[float32], newEP[float64], learner.Entry{
+			Summary: "expectation propagation: the Gaussian posterior of all " +
+				"examples at once (whole data sets only)",
+		})
 }
 
 // epLearner is VVM with all examples kept as points, whose sites are refined to convergence and
@@ -81,11 +79,6 @@ func (c *EPConfig) Traits() learner.Traits {
 	return t
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *EPConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: a covariance matrix, one float64 an example and feature, and in the
 // space of scores two more and two matrices of examples.
 func (c *EPConfig) Memory(x learner.Extent) learner.Footprint {
@@ -105,11 +98,7 @@ func (c *EPConfig) Memory(x learner.Extent) learner.Footprint {
 // quotient can't overflow.
 func epInScores(n, features, gram int64) bool { return n <= features && 16*n <= gram/n }
 
-func newEP[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[EPConfig]("ep", c)
-	if err != nil {
-		return nil, err
-	}
+func newEP[T learner.Float](cfg EPConfig, _ learner.Env) (learner.Learner[T], error) {
 	return &epLearner[T]{virtualPoints[T]("ep", cfg.PointsConfig, 0, 0, false)}, nil
 }
 

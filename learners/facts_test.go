@@ -50,7 +50,7 @@ func TestResolve(t *testing.T) {
 			if got := c.config.Traits().Relative; got != c.relative {
 				t.Errorf("Relative is %v", got)
 			}
-			r, err := c.config.Resolve(facts)
+			r, err := learner.Resolve(c.config, facts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestResolve(t *testing.T) {
 	for _, c := range []learner.Config{perceptron, obpm, &learners.CRAMMAConfig{Epsilon: 1,
 		Beta: 1, Eta: 1},
 		&learners.PUMMAConfig{P: "auto", Delta: 0.1}} {
-		if _, err := c.Resolve(learner.Facts{}); !errors.Is(err, learner.ErrConfig) {
+		if _, err := learner.Resolve(c, learner.Facts{}); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%T without facts: %v", c, err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestBaseDefaults(t *testing.T) {
 		&learners.RFFConfig{D: 8, Sigma: 1, Base: "pa"},
 		&learners.OBPMConfig{Members: 3, Tau: 1, Base: "alma", Combine: learners.CombineWeights},
 	} {
-		r, err := c.Resolve(facts)
+		r, err := learner.Resolve(c, facts)
 		if err != nil {
 			t.Errorf("%T: %v", c, err)
 		} else if doc := document(t, r); strings.Contains(doc, `"base_config":null`) {

@@ -271,7 +271,7 @@ func goldenBatch(t *testing.T, name, form string) {
 	var config learner.Config
 	if strings.HasPrefix(g.Algorithm, "perceptron") {
 		relative := &learners.PerceptronConfig{MarginRel: g.Params.Margin, Eta: 1}
-		c, err := relative.Resolve(learner.Facts{SumSq: R2})
+		c, err := learner.Resolve(relative, learner.Facts{SumSq: R2})
 		if err != nil {
 			t.Fatal(err)
 		}

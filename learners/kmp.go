@@ -20,14 +20,12 @@ func init() { learner.Register("kmp", (*KMPConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*KMPConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen one by " +
-			"one (whole data sets only)",
-		Config: func() learner.Config {
-			return &KMPConfig{Size: 100, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		},
-		New32: newKMP[float32], New64: newKMP[float64],
-	}
+	return learner.EntryFor(KMPConfig{Size: 100,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		newKMP[float32], newKMP[float64], learner.Entry{
+			Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen one by " +
+				"one (whole data sets only)",
+		})
 }
 
 // kmp fits the labels by a sum over few examples, each step by the one that lowers the sum of
@@ -92,11 +90,6 @@ func (c *KMPConfig) Traits() learner.Traits {
 	return t
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *KMPConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: kernel rows, some float64 an example, backfitting one an example and
 // step; and the chosen examples.
 func (c *KMPConfig) Memory(x learner.Extent) learner.Footprint {
@@ -113,11 +106,7 @@ func (c *KMPConfig) Memory(x learner.Extent) learner.Footprint {
 	return f
 }
 
-func newKMP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[KMPConfig]("kmp", c)
-	if err != nil {
-		return nil, err
-	}
+func newKMP[T learner.Float](cfg KMPConfig, env learner.Env) (learner.Learner[T], error) {
 	return &kmp[T]{cfg: cfg, pool: env.Pool}, nil
 }
 

@@ -11,11 +11,9 @@ func init() { learner.Register("lms", (*LMSConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*LMSConfig) Entry() learner.Entry {
-	return learner.Entry{
+	return learner.EntryFor(LMSConfig{Eta: 0.5}, newLMS[float32], newLMS[float64], learner.Entry{
 		Summary: "least mean squares (Widrow-Hoff)",
-		Config:  func() learner.Config { return &LMSConfig{Eta: 0.5} },
-		New32:   newLMS[float32], New64: newLMS[float64],
-	}
+	})
 }
 
 // LMSConfig is least mean squares: one gradient step an example, on its squared error.
@@ -56,21 +54,12 @@ func (c *LMSConfig) Traits() learner.Traits {
 	return t
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *LMSConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: one T a feature.
 func (c *LMSConfig) Memory(x learner.Extent) learner.Footprint {
 	return primal.LinearFootprint(x, 0)
 }
 
-func newLMS[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[LMSConfig]("lms", c)
-	if err != nil {
-		return nil, err
-	}
+func newLMS[T learner.Float](cfg LMSConfig, _ learner.Env) (learner.Learner[T], error) {
 	r := cfg.rule(precision{})
 	return newAdditive[T](r), nil
 }

@@ -86,7 +86,7 @@ func longStreams[T learner.Float](t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%g", name, size), func(t *testing.T) {
 				t.Parallel()
 				b := inseparableStream[T](n, 10, size)
-				c, err := c.Resolve(learner.Facts{Features: b.Dim,
+				c, err := learner.Resolve(c, learner.Facts{Features: b.Dim,
 					SumSq: learner.MaxSumSq(b, 0)})
 				if err != nil {
 					t.Fatal(err)

@@ -12,16 +12,12 @@ func init() { learner.Register("micra", (*MICRAConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*MICRAConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "MICRA, approximate maximal margin with a rule controlled by the number of " +
-			"mistakes",
-		Config: func() learner.Config {
-			return &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1,
-				Zeta: 0.9}
-		},
-		New32: newMICRA[float32], New64: newMICRA[float64],
-		Optional: []string{"grown"},
-	}
+	return learner.EntryFor(MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
+		newMICRA[float32], newMICRA[float64], learner.Entry{
+			Summary: "MICRA, approximate maximal margin with a rule controlled by the number of " +
+				"mistakes",
+			Optional: []string{"grown"},
+		})
 }
 
 // MICRA keeps weights of length 1 and turns them by steps that shrink with the number of updates,
@@ -99,11 +95,6 @@ func (c *MICRAConfig) Traits() learner.Traits {
 	})
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *MICRAConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: one T a feature, and what passes take; with a kernel the kept examples.
 func (c *MICRAConfig) Memory(x learner.Extent) learner.Footprint {
 	if !c.Linear() {
@@ -114,11 +105,7 @@ func (c *MICRAConfig) Memory(x learner.Extent) learner.Footprint {
 	return f
 }
 
-func newMICRA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[MICRAConfig]("micra", c)
-	if err != nil {
-		return nil, err
-	}
+func newMICRA[T learner.Float](cfg MICRAConfig, env learner.Env) (learner.Learner[T], error) {
 	r := cfg.rule(precisionOf[T]())
 	if !cfg.Linear() {
 		return newOnline[T](cfg.kernel(), cfg.Budget, r, env)

@@ -75,7 +75,7 @@ func TestMistakesKernel(t *testing.T) {
 	plain := newTestOBPM[float64](t, c, learner.Env{Seed: 3})
 	c.KernelConfig = learner.KernelConfig{Kernel: "poly", Gamma: 1, Degree: 1}
 	c.Removal = RemoveOldest
-	l, err := newOBPM[float64](&c, learner.Env{Seed: 3})
+	l, err := newOBPM[float64](c, learner.Env{Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

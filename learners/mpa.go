@@ -20,11 +20,9 @@ func init() { learner.Register("mpa", (*MPAConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*MPAConfig) Entry() learner.Entry {
-	return learner.Entry{
+	return learner.EntryFor(MPAConfig{Variant: 1}, newMPA[float32], newMPA[float64], learner.Entry{
 		Summary: "passive-aggressive for any number of classes, by one loss of all",
-		Config:  func() learner.Config { return &MPAConfig{Variant: 1} },
-		New32:   newMPA[float32], New64: newMPA[float64],
-	}
+	})
 }
 
 // mpa is PA for any number of classes by one loss, not by a learner of two for each: an example
@@ -100,11 +98,6 @@ func (c *MPAConfig) Traits() learner.Traits {
 	return t
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *MPAConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: one T a feature and class.
 func (c *MPAConfig) Memory(x learner.Extent) learner.Footprint {
 	k := max(x.Classes, int64(c.Classes), 2)
@@ -117,11 +110,7 @@ func (c *MPAConfig) Memory(x learner.Extent) learner.Footprint {
 	return f
 }
 
-func newMPA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[MPAConfig]("mpa", c)
-	if err != nil {
-		return nil, err
-	}
+func newMPA[T learner.Float](cfg MPAConfig, _ learner.Env) (learner.Learner[T], error) {
 	l := &mpa[T]{cfg: cfg, step: cfg.rule(), coef: make([]T, engine.WideTile)}
 	l.come(cfg.Classes)
 	return l, nil

@@ -22,14 +22,11 @@ func init() { learner.Register("ng", (*NGConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*NGConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "TONGA: logistic regression by a low-rank online natural gradient",
-		Config: func() learner.Config {
-			return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1,
-				EtaDecay: 0.002}
-		},
-		New32: newNG[float32], New64: newNG[float64],
-	}
+	return learner.EntryFor(NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1,
+		EtaDecay: 0.002},
+		newNG[float32], newNG[float64], learner.Entry{
+			Summary: "TONGA: logistic regression by a low-rank online natural gradient",
+		})
 }
 
 // ngLearner descends the logistic loss along the natural gradient, for which it keeps the uncentred
@@ -154,11 +151,6 @@ func (c *NGConfig) Traits() learner.Traits {
 	return t
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *NGConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: b + 2 k + 1 float64 a feature, and three matrices of b + k.
 func (c *NGConfig) Memory(x learner.Extent) learner.Footprint {
 	size := int64(c.Buffer + c.Rank)
@@ -170,11 +162,7 @@ func (c *NGConfig) Memory(x learner.Extent) learner.Footprint {
 	return f
 }
 
-func newNG[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[NGConfig]("ng", c)
-	if err != nil {
-		return nil, err
-	}
+func newNG[T learner.Float](cfg NGConfig, _ learner.Env) (learner.Learner[T], error) {
 	size := cfg.Buffer + cfg.Rank
 	return &ngLearner[T]{
 		cfg: cfg, rows: make([][]float64, size+cfg.Rank), scale: make([]float64, size),

@@ -18,18 +18,15 @@ func init() { learner.Register("obpm", (*OBPMConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*OBPMConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "online Bayes point machine: the average of many learners, each on random " +
-			"parts of the stream",
-		Default: true, // it needs no setting for data that can't be separated
-		Config: func() learner.Config {
-			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights,
-				Budget: 1000, Removal: RemoveProject, Together: true,
-				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		},
-		New32: newOBPM[float32], New64: newOBPM[float64],
-		Optional: []string{"grown"},
-	}
+	return learner.EntryFor(OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron",
+		Combine: CombineWeights, Budget: 1000, Removal: RemoveProject, Together: true,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		newOBPM[float32], newOBPM[float64], learner.Entry{
+			Summary: "online Bayes point machine: the average of many learners, each on random " +
+				"parts of the stream",
+			Default:  true, // it needs no setting for data that can't be separated
+			Optional: []string{"grown"},
+		})
 }
 
 // Values of OBPMConfig.Combine.
@@ -341,17 +338,13 @@ func (c *OBPMConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.BaseConfig, err = base.Resolve(f); err != nil {
+	if r.BaseConfig, err = learner.Resolve(base, f); err != nil {
 		return nil, fmt.Errorf("obpm: base: %w", err)
 	}
 	return &r, nil
 }
 
-func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[OBPMConfig]("obpm", c)
-	if err != nil {
-		return nil, err
-	}
+func newOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Learner[T], error) {
 	if !cfg.Linear() {
 		return newKernelOBPM[T](cfg, env)
 	}

@@ -166,7 +166,7 @@ func TestSeparateConfig(t *testing.T) {
 // TestSeparateMakesNoneFirst: members of their own that a model only claims to have are not made.
 func TestSeparateMakesNoneFirst(t *testing.T) {
 	cfg := OBPMConfig{Members: 3, Tau: 0.5, Base: "pumma", Combine: CombineWeights}
-	small, err := newOBPM[float64](&cfg, learner.Env{Seed: 1})
+	small, err := newOBPM[float64](cfg, learner.Env{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestSeparateMakesNoneFirst(t *testing.T) {
 	cfg.Members = MaxMembers
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	l, err := newOBPM[float64](&cfg, learner.Env{Seed: 1, Restored: true})
+	l, err := newOBPM[float64](cfg, learner.Env{Seed: 1, Restored: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestSeparateMakesNoneFirst(t *testing.T) {
 		t.Errorf("%d bytes were taken", took)
 	}
 	cfg.Members = 3
-	l, err = newOBPM[float64](&cfg, learner.Env{Seed: 1, Restored: true})
+	l, err = newOBPM[float64](cfg, learner.Env{Seed: 1, Restored: true})
 	if err == nil {
 		err = l.SetState(state)
 	}

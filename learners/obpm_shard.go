@@ -121,7 +121,7 @@ func (o *obpm[T]) Join(parts []learner.Part, states []learner.State,
 func (o *obpm[T]) checkPart(p learner.Part, s learner.State) error {
 	c := o.cfg
 	c.Members, c.Part = p.Members, &p
-	l, err := newOBPM[T](&c, learner.Env{})
+	l, err := newOBPM[T](c, learner.Env{})
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func testShards[T learner.Float](t *testing.T, base, combine string, dense bool)
 			parts, states = append(parts, p), append(states, l.State())
 			traces = append(traces, learner.NewTraceReader(bytes.NewReader(trace.Bytes)))
 		}
-		l, err := newOBPM[T](cfg, learner.Env{Seed: 7})
+		l, err := newOBPM[T](*cfg, learner.Env{Seed: 7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func testShards[T learner.Float](t *testing.T, base, combine string, dense bool)
 			t.Fatalf("%d parts: another state", n)
 		}
 		// it learns on as the whole does
-		again, _ := newOBPM[T](cfg, learner.Env{Seed: 7})
+		again, _ := newOBPM[T](*cfg, learner.Env{Seed: 7})
 		if err := again.SetState(want.State()); err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func shardBlocks[T learner.Float](dense, weights bool) (blocks []*engine.Block[T
 func learnShard[T learner.Float](t *testing.T, c learner.Config, blocks []*engine.Block[T],
 	trace *learner.Trace) (*obpm[T], [][]learner.Round) {
 	t.Helper()
-	l, err := newOBPM[T](c, learner.Env{Seed: 7})
+	l, err := newOBPM[T](*c.(*OBPMConfig), learner.Env{Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}

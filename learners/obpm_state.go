@@ -186,7 +186,7 @@ func (p *members[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 
 // membersOf returns the members of a State in an ensemble of o's settings.
 func (o *obpm[T]) membersOf(s learner.State) (*members[T], error) {
-	l, err := newOBPM[T](&o.cfg, learner.Env{Pool: o.Pool})
+	l, err := newOBPM[T](o.cfg, learner.Env{Pool: o.Pool})
 	if err != nil {
 		return nil, err
 	}

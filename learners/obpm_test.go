@@ -35,7 +35,7 @@ func newTestOBPM[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 		c.Combine = CombineWeights
 	}
 	c.Together = true
-	l, err := newOBPM[T](&c, env)
+	l, err := newOBPM[T](c, env)
 	if err != nil {
 		t.Fatal(err)
 	}

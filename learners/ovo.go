@@ -13,17 +13,15 @@ func init() { learner.Register("ovo", (*OVOConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*OVOConfig) Entry() learner.Entry {
-	return learner.Entry{
+	return learner.EntryFor(OVOConfig{Base: "obpm"}, newOVO[float32], newOVO[float64], learner.Entry{
 		Summary: "one against one: any number of classes, a learner for each two of them, which " +
 			"vote",
-		Config: func() learner.Config { return &OVOConfig{Base: "obpm"} },
 		Over: func(base string, c learner.Config, classes int) learner.Config {
 			return &OVOConfig{Classes: classes, Base: base, BaseConfig: c}
 		},
 		Pairs:   true,
 		Holding: holdPairs,
-		New32:   newOVO[float32], New64: newOVO[float64],
-	}
+	})
 }
 
 // OVOConfig holds the settings of the learner ovo, which tells any number of classes by a learner
@@ -151,11 +149,7 @@ func (c *OVOConfig) Memory(x learner.Extent) learner.Footprint {
 	return f
 }
 
-func newOVO[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[OVOConfig]("ovo", c)
-	if err != nil {
-		return nil, err
-	}
+func newOVO[T learner.Float](cfg OVOConfig, env learner.Env) (learner.Learner[T], error) {
 	l, err := newOver[T](OVRConfig{Classes: cfg.Classes, Base: cfg.Base,
 		BaseConfig: cfg.BaseConfig}, true, cfg.TiesFirst, env)
 	return l, err

@@ -21,15 +21,13 @@ func init() { learner.Register("ovr", (*OVRConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*OVRConfig) Entry() learner.Entry {
-	return learner.Entry{
+	return learner.EntryFor(OVRConfig{Base: "obpm"}, newOVR[float32], newOVR[float64], learner.Entry{
 		Summary: "one against the rest: any number of classes, a learner of two for each",
-		Config:  func() learner.Config { return &OVRConfig{Base: "obpm"} },
 		Over: func(base string, c learner.Config, classes int) learner.Config {
 			return &OVRConfig{Classes: classes, Base: base, BaseConfig: c}
 		},
 		Holding: holdClasses,
-		New32:   newOVR[float32], New64: newOVR[float64],
-	}
+	})
 }
 
 // ovr tells any number of classes by one learner of two for each, which is shown the examples of
@@ -207,7 +205,7 @@ func (c *OVRConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.BaseConfig, err = base.Resolve(f); err != nil {
+	if r.BaseConfig, err = learner.Resolve(base, f); err != nil {
 		return nil, fmt.Errorf("ovr: base: %w", err)
 	}
 	return &r, nil
@@ -274,11 +272,7 @@ const (
 	ovrProba
 )
 
-func newOVR[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[OVRConfig]("ovr", c)
-	if err != nil {
-		return nil, err
-	}
+func newOVR[T learner.Float](cfg OVRConfig, env learner.Env) (learner.Learner[T], error) {
 	return newOver[T](cfg, false, false, env)
 }
 

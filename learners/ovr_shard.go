@@ -139,7 +139,7 @@ func (o *ovr[T]) partOf(p learner.Part, s learner.State) (*ovr[T], error) {
 	default:
 		cfg.BaseConfig = base.Shard(p)
 	}
-	l, err := newOVR[T](&cfg, learner.Env{Seed: o.env.Seed})
+	l, err := newOVR[T](cfg, learner.Env{Seed: o.env.Seed})
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,10 @@ func init() { learner.Register("pa", (*PAConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*PAConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "passive-aggressive: PA, PA-I, PA-II",
-		Config:  func() learner.Config { return &PAConfig{Variant: 1} },
-		New32:   newPA[float32], New64: newPA[float64],
+	return learner.EntryFor(PAConfig{Variant: 1}, newPA[float32], newPA[float64], learner.Entry{
+		Summary:  "passive-aggressive: PA, PA-I, PA-II",
 		Optional: []string{"grown"},
-	}
+	})
 }
 
 // PAConfig is passive-aggressive: the weights change as little as brings an example's margin to 1
@@ -89,11 +87,6 @@ func (c *PAConfig) Traits() learner.Traits {
 	})
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *PAConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: one T a feature; with a kernel the kept examples.
 func (c *PAConfig) Memory(x learner.Extent) learner.Footprint {
 	if !c.Linear() {
@@ -102,11 +95,7 @@ func (c *PAConfig) Memory(x learner.Extent) learner.Footprint {
 	return primal.LinearFootprint(x, 0)
 }
 
-func newPA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[PAConfig]("pa", c)
-	if err != nil {
-		return nil, err
-	}
+func newPA[T learner.Float](cfg PAConfig, env learner.Env) (learner.Learner[T], error) {
 	r := cfg.rule(precision{})
 	if !cfg.Linear() {
 		return newOnline[T](cfg.kernel(), cfg.Budget, r, env)

@@ -18,15 +18,13 @@ func init() { learner.Register("pairs", (*PairsConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*PairsConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "a linear learner of pairs, one example of each class, so that it has a bias",
-		Config: func() learner.Config {
-			return &PairsConfig{Base: "romma", BaseConfig: &ROMMAConfig{Aggressive: true,
-				Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "linear"}}}
-		},
-		Optional: []string{"base.R", "base.grown"},
-		New32:    newPairs[float32], New64: newPairs[float64],
-	}
+	return learner.EntryFor(PairsConfig{Base: "romma",
+		BaseConfig: &ROMMAConfig{Aggressive: true, Delta: 0.1,
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}}},
+		newPairs[float32], newPairs[float64], learner.Entry{
+			Summary:  "a linear learner of pairs, one example of each class, so that it has a bias",
+			Optional: []string{"base.R", "base.grown"},
+		})
 }
 
 // pairsLearner gives a learner of hyperplanes through the origin a bias of its own: it shows it
@@ -147,7 +145,7 @@ func (c *PairsConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.BaseConfig, err = base.Resolve(f); err != nil {
+	if r.BaseConfig, err = learner.Resolve(base, f); err != nil {
 		return nil, fmt.Errorf("pairs: base: %w", err)
 	}
 	return &r, nil
@@ -169,11 +167,7 @@ func (c *PairsConfig) Memory(x learner.Extent) learner.Footprint {
 	return f
 }
 
-func newPairs[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[PairsConfig]("pairs", c)
-	if err != nil {
-		return nil, err
-	}
+func newPairs[T learner.Float](cfg PairsConfig, env learner.Env) (learner.Learner[T], error) {
 	base, err := cfg.Inner()
 	if err != nil {
 		return nil, err

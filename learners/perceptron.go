@@ -15,13 +15,12 @@ func init() { learner.Register("perceptron", (*PerceptronConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*PerceptronConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "the perceptron, with a fixed margin if wanted",
-		Config:  func() learner.Config { return &PerceptronConfig{Eta: 1} },
-		Holding: holdWeights,
-		New32:   newPerceptron[float32], New64: newPerceptron[float64],
-		Optional: []string{"grown"},
-	}
+	return learner.EntryFor(PerceptronConfig{Eta: 1},
+		newPerceptron[float32], newPerceptron[float64], learner.Entry{
+			Summary:  "the perceptron, with a fixed margin if wanted",
+			Holding:  holdWeights,
+			Optional: []string{"grown"},
+		})
 }
 
 // PerceptronConfig is the perceptron: an example is added to the weights if its margin is at most
@@ -176,11 +175,8 @@ func (c *PerceptronConfig) unresolved() error {
 		c.MarginRel, learner.ErrConfig)
 }
 
-func newPerceptron[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[PerceptronConfig]("perceptron", c)
-	if err != nil {
-		return nil, err
-	}
+func newPerceptron[T learner.Float](cfg PerceptronConfig, env learner.Env) (learner.Learner[T],
+	error) {
 	if cfg.MarginRel != 0 {
 		if cfg.relativeLengths() {
 			return nil, cfg.unresolved()

@@ -115,11 +115,11 @@ func TestPerceptronResolve(t *testing.T) {
 		t.Errorf("New before Resolve says %v", err)
 	}
 	for _, R2 := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := c.Resolve(learner.Facts{SumSq: R2}); !errors.Is(err, learner.ErrConfig) {
+		if _, err := learner.Resolve(c, learner.Facts{SumSq: R2}); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("Resolve with R^2 = %v says %v", R2, err)
 		}
 	}
-	r, err := c.Resolve(learner.Facts{SumSq: 8, Delta: 1})
+	r, err := learner.Resolve(c, learner.Facts{SumSq: 8, Delta: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestPerceptronResolve(t *testing.T) {
 	if got := *r.(*learners.PerceptronConfig); got != want || r.Traits().Relative {
 		t.Errorf("resolved to %+v, want %+v", got, want)
 	}
-	if again, err := r.Resolve(learner.Facts{SumSq: 1e4}); err != nil ||
+	if again, err := learner.Resolve(r, learner.Facts{SumSq: 1e4}); err != nil ||
 		*again.(*learners.PerceptronConfig) != want {
 		t.Errorf("a second Resolve: %v, %+v", err, again)
 	}

@@ -62,7 +62,7 @@ func pricedExamples(sparse bool) (weighted, copies *engine.Block[float64]) {
 func fitPriced(t *testing.T, p priced, b *engine.Block[float64]) (learner.Learner[float64],
 	learner.FitResult) {
 	t.Helper()
-	r, err := p.config.Resolve(learner.Facts{Features: b.Dim})
+	r, err := learner.Resolve(p.config, learner.Facts{Features: b.Dim})
 	if err != nil {
 		t.Fatal(err)
 	}

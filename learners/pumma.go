@@ -21,15 +21,12 @@ func init() { learner.Register("pumma", (*PUMMAConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*PUMMAConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
-		Config: func() learner.Config {
-			return &PUMMAConfig{P: "2", Delta: 0.01,
-				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		},
-		New32: newPUMMA[float32], New64: newPUMMA[float64],
-		Optional: []string{"r_neg", "r_pos", "w"},
-	}
+	return learner.EntryFor(PUMMAConfig{P: "2", Delta: 0.01,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		newPUMMA[float32], newPUMMA[float64], learner.Entry{
+			Summary:  "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
+			Optional: []string{"r_neg", "r_pos", "w"},
+		})
 }
 
 // pumma keeps the shortest weights, with a bias, that separate the last positive and the last
@@ -296,11 +293,7 @@ const (
 	keptNeg
 )
 
-func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[PUMMAConfig]("pumma", c)
-	if err != nil {
-		return nil, err
-	}
+func newPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.Learner[T], error) {
 	if cfg.P == "auto" {
 		return nil, fmt.Errorf("pumma: p is auto and the number of features is not known: "+
 			"call Resolve first: %w", learner.ErrConfig)
@@ -308,10 +301,11 @@ func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 	if !cfg.Linear() {
 		return newKernelPUMMA[T](cfg, env)
 	}
-	l := &pumma[T]{cfg: cfg, div: 1, rPos: 1, rNeg: 1}
-	if l.p, err = strconv.ParseFloat(cfg.P, 64); err != nil {
+	p, err := strconv.ParseFloat(cfg.P, 64)
+	if err != nil {
 		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, learner.ErrConfig)
 	}
+	l := &pumma[T]{cfg: cfg, p: p, div: 1, rPos: 1, rNeg: 1}
 	if cfg.SoftC > 0 {
 		l.invC = 1 / cfg.SoftC
 	}

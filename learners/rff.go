@@ -19,12 +19,11 @@ func init() { learner.Register("rff", (*RFFConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*RFFConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "a linear learner on random Fourier features: an approximate RBF kernel at a " +
-			"fixed cost",
-		Config: func() learner.Config { return &RFFConfig{D: 200, Sigma: 1, Base: "perceptron"} },
-		New32:  newRFF[float32], New64: newRFF[float64],
-	}
+	return learner.EntryFor(RFFConfig{D: 200, Sigma: 1, Base: "perceptron"},
+		newRFF[float32], newRFF[float64], learner.Entry{
+			Summary: "a linear learner on random Fourier features: an approximate RBF kernel at a " +
+				"fixed cost",
+		})
 }
 
 // rffLearner maps examples to random features whose inner product approximates an RBF kernel, and
@@ -279,7 +278,7 @@ func (c *RFFConfig) resolved() (*RFFConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.BaseConfig, err = base.Resolve(learner.Facts{SumSq: 1, Features: c.D}); err != nil {
+	if r.BaseConfig, err = learner.Resolve(base, learner.Facts{SumSq: 1, Features: c.D}); err != nil {
 		return nil, fmt.Errorf("rff: base: %w", err)
 	}
 	return &r, nil
@@ -291,11 +290,7 @@ type rffRun[T learner.Float] struct{ view, z engine.Block[T] }
 // bytes returns the memory of the features.
 func (r *rffRun[T]) bytes() int64 { return primal.BytesOf(r.z.X) + primal.BytesOf(r.z.Y) }
 
-func newRFF[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[RFFConfig]("rff", c)
-	if err != nil {
-		return nil, err
-	}
+func newRFF[T learner.Float](cfg RFFConfig, env learner.Env) (learner.Learner[T], error) {
 	resolved, err := cfg.resolved()
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func TestRFFKernel(t *testing.T) {
 	}
 	var errs, squares []float64 // means over the pairs, one a seed
 	for seed := range uint64(seeds) {
-		l, err := newRFF[float64](&RFFConfig{D: D, Sigma: sigma, Base: "perceptron"},
+		l, err := newRFF[float64](RFFConfig{D: D, Sigma: sigma, Base: "perceptron"},
 			learner.Env{Seed: seed})
 		if err != nil {
 			t.Fatal(err)

@@ -15,14 +15,12 @@ func init() { learner.Register("romma", (*ROMMAConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*ROMMAConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
-		Config: func() learner.Config {
-			return &ROMMAConfig{Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		},
-		New32: newROMMA[float32], New64: newROMMA[float64],
-		Optional: []string{"grown"},
-	}
+	return learner.EntryFor(ROMMAConfig{Delta: 0.1,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		newROMMA[float32], newROMMA[float64], learner.Entry{
+			Summary:  "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
+			Optional: []string{"grown"},
+		})
 }
 
 // ROMMAConfig is ROMMA: it keeps the shortest weights that give the last example it learned a
@@ -104,11 +102,6 @@ func (c *ROMMAConfig) Traits() learner.Traits {
 	})
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *ROMMAConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: one T a feature, and what passes take; with a kernel the kept examples,
 // or what goes over the rows of a whole data set.
 func (c *ROMMAConfig) Memory(x learner.Extent) learner.Footprint {
@@ -128,11 +121,7 @@ func (c *ROMMAConfig) due(delta float64) float64 {
 	return 0
 }
 
-func newROMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[ROMMAConfig]("romma", c)
-	if err != nil {
-		return nil, err
-	}
+func newROMMA[T learner.Float](cfg ROMMAConfig, env learner.Env) (learner.Learner[T], error) {
 	if !cfg.Linear() {
 		p := precision{margin.ParallelSine2[T](), primal.MostSquare[float64]()}
 		l, err := newOnline[T](&cfg.KernelConfig, cfg.Budget, cfg.rule(p), env)

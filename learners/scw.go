@@ -11,14 +11,11 @@ func init() { learner.Register("scw", (*SCWConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*SCWConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "SCW-I, soft confidence-weighted: each weight's step shrinks with its use, and " +
-			"is bounded",
-		Config: func() learner.Config {
-			return &SCWConfig{Covariance: "diagonal", C: 0.1, Eta: 0.9}
-		},
-		New32: newSCW[float32], New64: newSCW[float64],
-	}
+	return learner.EntryFor(SCWConfig{Covariance: "diagonal", C: 0.1, Eta: 0.9},
+		newSCW[float32], newSCW[float64], learner.Entry{
+			Summary: "SCW-I, soft confidence-weighted: each weight's step shrinks with its use, and " +
+				"is bounded",
+		})
 }
 
 // SCWConfig is SCW-I. It keeps a Gaussian over weights, as [AROWConfig] does. It changes it as
@@ -81,21 +78,12 @@ func (c *SCWConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *SCWConfig) Traits() learner.Traits { return gauss.OnlineTraits() }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *SCWConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory.
 func (c *SCWConfig) Memory(x learner.Extent) learner.Footprint {
 	return gauss.OnlineMemory(c.Covariance, x)
 }
 
-func newSCW[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[SCWConfig]("scw", c)
-	if err != nil {
-		return nil, err
-	}
+func newSCW[T learner.Float](cfg SCWConfig, _ learner.Env) (learner.Learner[T], error) {
 	phi := gauss.NormalQuantile(cfg.Eta)
 	phi2 := float64(phi * phi)
 	psi, zeta := 1+phi2/2, 1+phi2

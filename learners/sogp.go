@@ -21,15 +21,12 @@ func init() { learner.Register("sogp", (*SOGPConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*SOGPConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "sparse online Gaussian process: a kernel posterior on a fixed number of basis " +
-			"points",
-		Config: func() learner.Config {
-			return &SOGPConfig{Basis: 100, Noise: 1, Novelty: 1e-4,
-				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		},
-		New32: newSOGP[float32], New64: newSOGP[float64],
-	}
+	return learner.EntryFor(SOGPConfig{Basis: 100, Noise: 1, Novelty: 1e-4,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		newSOGP[float32], newSOGP[float64], learner.Entry{
+			Summary: "sparse online Gaussian process: a kernel posterior on a fixed number of " +
+				"basis points",
+		})
 }
 
 // sogp is a Gaussian process classifier that learns each example by moment matching and keeps its
@@ -139,11 +136,6 @@ func (c *SOGPConfig) Traits() learner.Traits {
 	return t
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *SOGPConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: the basis points and two matrices.
 func (c *SOGPConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
@@ -183,11 +175,7 @@ const leastNovelty = 1e-6
 // maxBasis basis points have matrices of 2 GB each.
 const maxBasis = 1 << 14
 
-func newSOGP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[SOGPConfig]("sogp", c)
-	if err != nil {
-		return nil, err
-	}
+func newSOGP[T learner.Float](cfg SOGPConfig, env learner.Env) (learner.Learner[T], error) {
 	b, err := kept.NewBasis[T]("sogp", cfg.EngineKernel())
 	if err != nil {
 		return nil, err

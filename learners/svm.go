@@ -22,16 +22,13 @@ func init() { learner.Register("svm", (*SVMConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*SVMConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "the support vector machine, to a stated duality gap: the gold standard (whole " +
-			"data sets only)",
-		Config: func() learner.Config {
-			return &SVMConfig{C: 1, Norm: 1, KernelConfig: learner.KernelConfig{Kernel: "linear"},
-				Gap: 1e-6}
-		},
-		Holding: holdExpansion,
-		New32:   newSVM[float32], New64: newSVM[float64],
-	}
+	return learner.EntryFor(SVMConfig{C: 1, Norm: 1,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}, Gap: 1e-6},
+		newSVM[float32], newSVM[float64], learner.Entry{
+			Summary: "the support vector machine, to a stated duality gap: the gold standard " +
+				"(whole data sets only)",
+			Holding: holdExpansion,
+		})
 }
 
 // svm finds the maximum margin of a whole data set.
@@ -134,11 +131,6 @@ func (c *SVMConfig) Traits() learner.Traits {
 	return t
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *SVMConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: the dual problem, with kernel rows or a matrix of the features; one
 // float64 a feature, or the support vectors.
 func (c *SVMConfig) Memory(x learner.Extent) learner.Footprint {
@@ -162,11 +154,7 @@ func (c *SVMConfig) hardMargin(bias bool) learner.Config {
 	return &hard
 }
 
-func newSVM[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[SVMConfig]("svm", c)
-	if err != nil {
-		return nil, err
-	}
+func newSVM[T learner.Float](cfg SVMConfig, env learner.Env) (learner.Learner[T], error) {
 	return &svm[T]{cfg: cfg, seed: env.Seed, pool: env.Pool, rows: env.Rows}, nil
 }
 

@@ -219,7 +219,7 @@ func TestSVMNotSeparable(t *testing.T) {
 // newTestSVM returns an SVM of checked settings.
 func newTestSVM[T learner.Float](t testing.TB, c SVMConfig) *svm[T] {
 	t.Helper()
-	l, err := newSVM[T](&c, learner.Env{Seed: 1})
+	l, err := newSVM[T](c, learner.Env{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,17 +18,14 @@ func init() { learner.Register("tbp", (*TBPConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*TBPConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "the Tighter Budget Perceptron: within a number of kept examples, by the " +
-			"errors that a removal would cause",
-		Config: func() learner.Config {
-			return &TBPConfig{Budget: 100, ErrorCache: "random", ErrorSize: 3000, Ties: "oldest",
-				UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
-				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		},
-		New32: newTBP[float32], New64: newTBP[float64],
-		Optional: []string{"times", "cache_times"},
-	}
+	return learner.EntryFor(TBPConfig{Budget: 100, ErrorCache: "random", ErrorSize: 3000,
+		Ties: "oldest", UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		newTBP[float32], newTBP[float64], learner.Entry{
+			Summary: "the Tighter Budget Perceptron: within a number of kept examples, by the " +
+				"errors that a removal would cause",
+			Optional: []string{"times", "cache_times"},
+		})
 }
 
 // tbp is a kernel perceptron that keeps at most p examples: when one more is to be learned, it
@@ -196,11 +193,6 @@ func (c *TBPConfig) Traits() learner.Traits {
 	return t
 }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *TBPConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: the kept examples, the error cache, and the kernel values among these.
 func (c *TBPConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
@@ -253,11 +245,7 @@ func (c *TBPConfig) share(room int64) (kept, cached int64) {
 	return room - cached, cached
 }
 
-func newTBP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[TBPConfig]("tbp", c)
-	if err != nil {
-		return nil, err
-	}
+func newTBP[T learner.Float](cfg TBPConfig, env learner.Env) (learner.Learner[T], error) {
 	l := &tbp[T]{cfg: cfg, pool: env.Pool, rand: engine.NewRand(env.Seed, candidateDraws)}
 	l.kept, l.cached = cfg.share(env.Kept)
 	return l, l.reset()

@@ -252,7 +252,7 @@ func TestExtendedSpace(t *testing.T) {
 			return (1 + D2/Delta/Delta) / gamma / gamma
 		}
 		fit := func(name string, c learner.Config) (learner.FitResult, []float64) {
-			c, err := c.Resolve(learner.Facts{SumSq: learner.MaxSumSq(b, 0), Delta: Delta})
+			c, err := learner.Resolve(c, learner.Facts{SumSq: learner.MaxSumSq(b, 0), Delta: Delta})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,16 +21,12 @@ func init() { learner.Register("vvm", (*VVMConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*VVMConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "the Virtual Vector Machine: a Gaussian posterior and a few virtual points " +
-			"that say what it can't",
-		Config: func() learner.Config {
-			return &VVMConfig{Buffer: 10,
-				PointsConfig: defaultPoints}
-		},
-		New32: newVVM[float32], New64: newVVM[float64],
-		Optional: []string{"alarm"},
-	}
+	return learner.EntryFor(VVMConfig{Buffer: 10, PointsConfig: defaultPoints},
+		newVVM[float32], newVVM[float64], learner.Entry{
+			Summary: "the Virtual Vector Machine: a Gaussian posterior and a few virtual points " +
+				"that say what it can't",
+			Optional: []string{"alarm"},
+		})
 }
 
 // vvm keeps a posterior of the weights: a Gaussian, times the likelihood of a few virtual points.
@@ -179,11 +175,6 @@ func (c *VVMConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *VVMConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *VVMConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: the covariance matrix, and two float64 a feature and point.
 func (c *VVMConfig) Memory(x learner.Extent) learner.Footprint {
 	return virtualFootprint(x, int64(c.Buffer), int64(c.Pairs))
@@ -199,11 +190,7 @@ func virtualFootprint(x learner.Extent, buffer, pairs int64) learner.Footprint {
 	return f
 }
 
-func newVVM[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[VVMConfig]("vvm", c)
-	if err != nil {
-		return nil, err
-	}
+func newVVM[T learner.Float](cfg VVMConfig, _ learner.Env) (learner.Learner[T], error) {
 	v := virtualPoints[T]("vvm", cfg.PointsConfig, cfg.Buffer, cfg.Pairs, false)
 	v.margin = cfg.LargestMargin
 	return v, nil

@@ -9,15 +9,11 @@ func init() { learner.Register("wep", (*WEPConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*WEPConfig) Entry() learner.Entry {
-	return learner.Entry{
-		Summary: "window expectation propagation: a Gaussian posterior and the last examples",
-		Config: func() learner.Config {
-			return &WEPConfig{Buffer: 10,
-				PointsConfig: defaultPoints}
-		},
-		New32: newWEP[float32], New64: newWEP[float64],
-		Optional: []string{"alarm"},
-	}
+	return learner.EntryFor(WEPConfig{Buffer: 10, PointsConfig: defaultPoints},
+		newWEP[float32], newWEP[float64], learner.Entry{
+			Summary:  "window expectation propagation: a Gaussian posterior and the last examples",
+			Optional: []string{"alarm"},
+		})
 }
 
 // WEPConfig holds the settings of window-EP: VVM whose points are the last Buffer examples. The
@@ -51,20 +47,11 @@ func (c *WEPConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *WEPConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
 
-// Resolve is Config.Resolve: nothing is relative to the data.
-func (c *WEPConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 // Memory is Config.Memory: that of VVM.
 func (c *WEPConfig) Memory(x learner.Extent) learner.Footprint {
 	return virtualFootprint(x, int64(c.Buffer), 0)
 }
 
-func newWEP[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
-	cfg, err := learner.ConfigAs[WEPConfig]("wep", c)
-	if err != nil {
-		return nil, err
-	}
+func newWEP[T learner.Float](cfg WEPConfig, _ learner.Env) (learner.Learner[T], error) {
 	return virtualPoints[T]("wep", cfg.PointsConfig, cfg.Buffer, 0, true), nil
 }

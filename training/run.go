@@ -592,7 +592,7 @@ func (r *run[T]) resolve(test int64) error {
 		return badOption("Leave it out.", "{id_col} %s has no effect: the examples are %s, not %s",
 			j.o.IDCol, found, format.Or(format.Taking("IDCol")))
 	}
-	c, err := j.config.Resolve(r.facts)
+	c, err := learner.Resolve(j.config, r.facts)
 	if err != nil {
 		if R2 := r.facts.R2(); math.IsInf(R2, 1) { // no setting is at fault
 			return fmt.Errorf("%s: the longest example's squared length is %v: %w", j.name, R2,

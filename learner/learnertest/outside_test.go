@@ -62,10 +62,6 @@ func (c *relaxationConfig) Validate() error {
 
 func (c *relaxationConfig) Traits() learner.Traits { return learner.LinearTraits() }
 
-func (c *relaxationConfig) Resolve(learner.Facts) (learner.Config, error) {
-	return learner.Absolute(c), nil
-}
-
 func (c *relaxationConfig) Memory(x learner.Extent) (f learner.Footprint) {
 	f.Copied(x, 8, learner.Times(8, x.Features))
 	if !forgets {

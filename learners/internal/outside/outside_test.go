@@ -34,7 +34,6 @@ func (c *config) Traits() learner.Traits {
 	return t
 }
 
-func (c *config) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 func (c *config) perceptron() *learners.PerceptronConfig {
 	if c == nil {
