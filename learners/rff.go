@@ -278,7 +278,8 @@ func (c *RFFConfig) resolved() (*RFFConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.BaseConfig, err = learner.Resolve(base, learner.Facts{SumSq: 1, Features: c.D}); err != nil {
+	facts := learner.Facts{SumSq: 1, Features: c.D}
+	if r.BaseConfig, err = learner.Resolve(base, facts); err != nil {
 		return nil, fmt.Errorf("rff: base: %w", err)
 	}
 	return &r, nil

@@ -13,8 +13,8 @@ func init() { learner.Register("scw", (*SCWConfig)(nil)) }
 func (*SCWConfig) Entry() learner.Entry {
 	return learner.EntryFor(SCWConfig{Covariance: "diagonal", C: 0.1, Eta: 0.9},
 		newSCW[float32], newSCW[float64], learner.Entry{
-			Summary: "SCW-I, soft confidence-weighted: each weight's step shrinks with its use, and " +
-				"is bounded",
+			Summary: "SCW-I, soft confidence-weighted: each weight's step shrinks with its " +
+				"use, and is bounded",
 		})
 }
 

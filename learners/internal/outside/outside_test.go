@@ -34,7 +34,6 @@ func (c *config) Traits() learner.Traits {
 	return t
 }
 
-
 func (c *config) perceptron() *learners.PerceptronConfig {
 	if c == nil {
 		return &learners.PerceptronConfig{}
