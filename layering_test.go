@@ -260,7 +260,8 @@ func TestNoLearnersNames(t *testing.T) {
 			continue
 		}
 		for at, text := range literals(s) {
-			if slices.Contains(names, text) && homonyms[s.path] != text || option.MatchString(text) {
+			if slices.Contains(names, text) && homonyms[s.path] != text ||
+				option.MatchString(text) {
 				t.Errorf("%s: %q names a learner", at, text)
 			}
 		}

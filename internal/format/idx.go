@@ -86,7 +86,8 @@ func ReadIDX(files []string, o *Options, open func(name string) (File, error)) (
 		defer p.File.Close()
 	}
 	size := int64(l.Rows) * int64(l.Size)
-	x, err = readRows(in, l.Start, size, func(int) string { return fmt.Sprintf("%d images", l.Rows) })
+	what := func(int) string { return fmt.Sprintf("%d images", l.Rows) }
+	x, err = readRows(in, l.Start, size, what)
 	if err == nil {
 		err = AtEnd(in, l.Start+size, l.Rows)
 	}
