@@ -115,7 +115,8 @@ func TestPerceptronResolve(t *testing.T) {
 		t.Errorf("New before Resolve says %v", err)
 	}
 	for _, R2 := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := learner.Resolve(c, learner.Facts{SumSq: R2}); !errors.Is(err, learner.ErrConfig) {
+		_, err := learner.Resolve(c, learner.Facts{SumSq: R2})
+		if !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("Resolve with R^2 = %v says %v", R2, err)
 		}
 	}

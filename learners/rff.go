@@ -21,8 +21,8 @@ func init() { learner.Register("rff", (*RFFConfig)(nil)) }
 func (*RFFConfig) Entry() learner.Entry {
 	return learner.EntryFor(RFFConfig{D: 200, Sigma: 1, Base: "perceptron"},
 		newRFF[float32], newRFF[float64], learner.Entry{
-			Summary: "a linear learner on random Fourier features: an approximate RBF kernel at a " +
-				"fixed cost",
+			Summary: "a linear learner on random Fourier features: an approximate RBF kernel at " +
+				"a fixed cost",
 		})
 }
 
