@@ -273,6 +273,7 @@ func TestConformance(t *testing.T) {
 		}
 		run := func(variant string, c learner.Config) {
 			t.Run(name+"/"+variant, func(t *testing.T) {
+				t.Parallel()
 				t.Run("f32", func(t *testing.T) { learnertest.Check[float32](t, e, c) })
 				t.Run("f64", func(t *testing.T) { learnertest.Check[float64](t, e, c) })
 			})

@@ -10,9 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // fitted returns a learner that was given b as a whole.
@@ -108,26 +106,12 @@ func (s *suite[T]) batchBits(t *testing.T, b *engine.Block[T]) {
 		sameState(t, what, l, want)
 		sameScores(t, what, scores(t, l, b), f)
 	}
-	for _, threads := range []int{1, 2, 3, 8} {
+	for _, threads := range []int{3, 8} {
 		pool := engine.NewPool(threads)
 		same(fmt.Sprintf("threads=%d", threads), s.fitted(t, pool, b))
 		pool.Close()
 	}
-	before := vecmath.Active().String()
-	defer func() {
-		if err := vecmath.Use(before); err != nil {
-			t.Error(err)
-		}
-	}()
-	for _, im := range vecmath.Implementations() {
-		if !im.Supported {
-			continue
-		}
-		if err := vecmath.Use(im.Name); err != nil {
-			t.Fatal(err)
-		}
-		same("impl="+im.Name, s.fitted(t, nil, b))
-	}
+	eachImplementation(t, func(name string) { same("impl="+name, s.fitted(t, nil, b)) })
 }
 
 func (s *suite[T]) batchReject(t *testing.T, b *engine.Block[T]) {
@@ -212,15 +196,6 @@ func (s *suite[T]) batchLearns(t *testing.T, b *engine.Block[T]) {
 }
 
 func (s *suite[T]) batchAllocs(t *testing.T, b *engine.Block[T]) {
-	if race.Enabled {
-		return // its annotations of the kernels allocate
-	}
 	l, dst := s.fitted(t, nil, b), s.places(b.Len())
-	if n := testing.AllocsPerRun(10, func() {
-		if err := l.Score(b, dst); err != nil {
-			t.Fatal(err)
-		}
-	}); n != 0 {
-		t.Errorf("Score allocates %v times a call", n)
-	}
+	allocatesNothing(t, "Score", func() error { return l.Score(b, dst) })
 }

@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -25,8 +24,10 @@ import (
 const seed = 42
 
 // Check runs the suite on one learner with one configuration in the precision of T. It switches the
-// implementation of vecmath, so nothing else may run beside it.
+// implementation of vecmath, so only other Checks may run beside it.
 func Check[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
+	shared.RLock()
+	defer shared.RUnlock()
 	s := &suite[T]{entry: e, config: c}
 	forms := []struct {
 		name  string
@@ -227,33 +228,20 @@ func (s *suite[T]) bits(t *testing.T, b *engine.Block[T]) {
 			}
 		}
 	}
-	for _, size := range []int{1, 7, 256} {
-		same(fmt.Sprintf("block=%d", size), s.fresh(t, nil), size)
-	}
-	for _, c := range [][2]int{{1, 7}, {2, 256}, {3, 7}, {8, 256}} {
+	same("block=1", s.fresh(t, nil), 1)
+	for _, c := range [][2]int{{3, 7}, {8, 256}} {
 		threads, size := c[0], c[1]
 		pool := engine.NewPool(threads)
 		pool.Insist()
 		same(fmt.Sprintf("threads=%d/block=%d", threads, size), s.fresh(t, pool), size)
 		pool.Close()
 	}
-	before := vecmath.Active().String()
-	defer func() {
-		if err := vecmath.Use(before); err != nil {
-			t.Error(err)
+	active := vecmath.Active().String()
+	eachImplementation(t, func(name string) {
+		if name != active { // which has done it above
+			same("impl="+name, s.fresh(t, nil), 256)
 		}
-	}()
-	for _, im := range vecmath.Implementations() {
-		if !im.Supported || im.Name == before { // which has done it above
-			continue
-		}
-		if err := vecmath.Use(im.Name); err != nil {
-			t.Fatal(err)
-		}
-		for _, size := range []int{1, 256} {
-			same(fmt.Sprintf("impl=%s/block=%d", im.Name, size), s.fresh(t, nil), size)
-		}
-	}
+	})
 }
 
 // score: Score gives what the following Learn calls the score, and changes nothing.
@@ -772,9 +760,6 @@ func (s *suite[T]) learns(t *testing.T, b *engine.Block[T]) {
 
 // allocs: nothing is allocated once all features and the largest block have been seen.
 func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
-	if race.Enabled {
-		return // its annotations of the kernels allocate
-	}
 	l := s.trained(t, b)
 	rounds, dst := make([]learner.Round, b.Len()), s.places(b.Len())
 	if err := errors.Join(l.Learn(b, rounds), l.Score(b, dst)); err != nil {
@@ -789,20 +774,8 @@ func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
 			}
 		}
 	}
-	if n := testing.AllocsPerRun(3, func() {
-		if err := l.Learn(b, rounds); err != nil {
-			t.Fatal(err)
-		}
-	}); n != 0 {
-		t.Errorf("Learn allocates %v times a call", n)
-	}
-	if n := testing.AllocsPerRun(3, func() {
-		if err := l.Score(b, dst); err != nil {
-			t.Fatal(err)
-		}
-	}); n != 0 {
-		t.Errorf("Score allocates %v times a call", n)
-	}
+	allocatesNothing(t, "Learn", func() error { return l.Learn(b, rounds) })
+	allocatesNothing(t, "Score", func() error { return l.Score(b, dst) })
 }
 
 // proba: probabilities are such, the same block by block and on every implementation, change no
@@ -846,21 +819,10 @@ func (s *suite[T]) proba(t *testing.T, l learner.Learner[T], b *engine.Block[T])
 	}
 	ask(7, again)
 	sameScores(t, "probabilities in blocks of 7", again, all)
-	active := vecmath.Active().String()
-	defer func() {
-		if err := vecmath.Use(active); err != nil {
-			t.Error(err)
-		}
-	}()
-	for _, im := range vecmath.Implementations() {
-		if im.Supported {
-			if err := vecmath.Use(im.Name); err != nil {
-				t.Fatal(err)
-			}
-			ask(n, again)
-			sameScores(t, "probabilities on "+im.Name, again, all)
-		}
-	}
+	eachImplementation(t, func(name string) {
+		ask(n, again)
+		sameScores(t, "probabilities on "+name, again, all)
+	})
 	for _, r := range s.broken(b) {
 		if err := prober.Proba(r.block, again); r.want != engine.ErrLabel && !errors.Is(err,
 			r.want) {
@@ -876,16 +838,7 @@ func (s *suite[T]) proba(t *testing.T, l learner.Learner[T], b *engine.Block[T])
 	if !bytes.Equal(StateBytes(l.State()), before) {
 		t.Error("Proba changed the state")
 	}
-	if race.Enabled {
-		return // its annotations of the kernels allocate
-	}
-	if k := testing.AllocsPerRun(3, func() {
-		if err := prober.Proba(b, again); err != nil {
-			t.Fatal(err)
-		}
-	}); k != 0 {
-		t.Errorf("Proba allocates %v times a call", k)
-	}
+	allocatesNothing(t, "Proba", func() error { return prober.Proba(b, again) })
 }
 
 // grow: blocks whose Dim is only what their own examples need give the same bits as blocks that

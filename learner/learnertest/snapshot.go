@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -224,27 +223,13 @@ func (s *suite[T]) rejects(t *testing.T, p learner.Predictor[T], b *engine.Block
 func (s *suite[T]) predictorAllocs(t *testing.T, p learner.Predictor[T],
 	blocks []*engine.Block[T]) {
 	t.Helper()
-	if race.Enabled {
-		return // its annotations of the kernels allocate
-	}
 	prober := learner.ProbaOf(p)
 	for i, b := range blocks {
 		dst := s.places(b.Len())
-		for name, f := range map[string]func() error{
-			"Score": func() error { return p.Score(b, dst) },
-			"Proba": func() error {
-				if prober == nil {
-					return nil
-				}
-				return prober.Proba(b, dst)
-			}} {
-			if n := testing.AllocsPerRun(3, func() {
-				if err := f(); err != nil {
-					t.Fatal(err)
-				}
-			}); n != 0 {
-				t.Errorf("%s of block %d allocates %v times a call", name, i, n)
-			}
+		what := fmt.Sprintf(" of block %d", i)
+		allocatesNothing(t, "Score"+what, func() error { return p.Score(b, dst) })
+		if prober != nil {
+			allocatesNothing(t, "Proba"+what, func() error { return prober.Proba(b, dst) })
 		}
 	}
 }

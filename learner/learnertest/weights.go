@@ -9,7 +9,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // weighs: a weight of 1 changes no bit, an example of weight 0 changes nothing but counters, others
@@ -73,14 +72,11 @@ func (s *suite[T]) weighted(t *testing.T, b *engine.Block[T]) {
 	pool := engine.NewPool(2)
 	defer pool.Close()
 	same("weighted, threads=2", s.fresh(t, pool), 64)
-	before := vecmath.Active().String()
-	if err := vecmath.Use("generic"); err != nil {
-		t.Fatal(err)
-	}
-	same("weighted, impl=generic", s.fresh(t, nil), 64)
-	if err := vecmath.Use(before); err != nil {
-		t.Error(err)
-	}
+	eachImplementation(t, func(name string) {
+		if name == "generic" {
+			same("weighted, impl=generic", s.fresh(t, nil), 64)
+		}
+	})
 	unweighted := clone(b)
 	unweighted.W = nil
 	l := s.fresh(t, nil)
