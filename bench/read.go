@@ -176,14 +176,10 @@ func readingCases(ctx context.Context, dir string) (all []readingCase, adult rea
 	if err != nil {
 		return nil, adult, err
 	}
-	var sparse bytes.Buffer
-	if err := dataset.WriteSVMLight(&sparse, images, dataset.LabelMap{Negative: "-1",
-		Positive: "1"}); err != nil {
-		return nil, adult, err
-	}
+	sparse := svmlightText(images, "-1", "1")
 	dense := csvText(images)
 	return append(all,
-		readingCase{"svmlight", name, sparse.Bytes(), sparse.Bytes(), plainSVMLight},
+		readingCase{"svmlight", name, sparse, sparse, plainSVMLight},
 		readingCase{"csv", name, dense, dense, plainCSV}), adult, nil
 }
 
@@ -191,13 +187,12 @@ func readingCases(ctx context.Context, dir string) (all []readingCase, adult rea
 // packed.
 func sparseText(dir, file string, fields, dim int) (packed, text []byte, err error) {
 	if dir == "" {
-		var b, z bytes.Buffer
-		err := dataset.WriteSVMLight(&b, oneHot(20000, fields, dim), dataset.LabelMap{
-			Negative: "-1", Positive: "+1"})
+		var z bytes.Buffer
+		text = svmlightText(oneHot(20000, fields, dim), "-1", "+1")
 		w := gzip.NewWriter(&z)
-		w.Write(b.Bytes()) // into memory
+		w.Write(text) // into memory
 		w.Close()
-		return z.Bytes(), b.Bytes(), err
+		return z.Bytes(), text, nil
 	}
 	if packed, err = os.ReadFile(filepath.Join(dir, file)); err != nil {
 		return nil, nil, err
@@ -208,6 +203,30 @@ func sparseText(dir, file string, fields, dim int) (packed, text []byte, err err
 	}
 	text, err = io.ReadAll(z)
 	return packed, text, err
+}
+
+// svmlightText is the text of examples with those labels, without their zeros.
+func svmlightText(b *engine.Block[float32], negative, positive string) (text []byte) {
+	for i, y := range b.Y {
+		label := positive
+		if y < 0 {
+			label = negative
+		}
+		text = append(text, label...)
+		idx, val := b.Example(i)
+		for k, v := range val {
+			if v == 0 {
+				continue
+			}
+			if idx != nil {
+				k = int(idx[k])
+			}
+			text = append(strconv.AppendInt(append(text, ' '), int64(k)+1, 10), ':')
+			text = strconv.AppendFloat(text, float64(v), 'g', -1, 32)
+		}
+		text = append(text, '\n')
+	}
+	return text
 }
 
 // pixels are images with a label for the digit 8: the first 10,000 of MNIST, or generated ones in

@@ -2,9 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -33,116 +30,66 @@ type Blocks[T engine.Float] interface {
 // copy, made by Options.Workers goroutines.
 func OpenBlocks[T engine.Float](ctx context.Context, name string, src Blocks[T],
 	o Options) (*Stream[T], error) {
-	return openBlocks(ctx, name, src, o, false)
+	return openRuns[T](ctx, name, format.Blocks, runsOf(name, src, o, false), o, false)
 }
 
 // LoadBlocks is OpenBlocks to the end of src, into memory of its own.
 func LoadBlocks[T engine.Float](ctx context.Context, name string, src Blocks[T],
 	o Options) (*Data[T], error) {
-	s, err := openBlocks(ctx, name, src, o, true)
+	s, err := openRuns[T](ctx, name, format.Blocks, runsOf(name, src, o, true), o, true)
 	if err != nil {
 		return nil, err
 	}
 	return s.load()
 }
 
-func openBlocks[T engine.Float](ctx context.Context, name string, src Blocks[T], o Options,
-	whole bool) (*Stream[T], error) {
-	s, err := newStream[T]([]string{name}, &opener{}, o, whole)
-	if err != nil {
-		return nil, err
-	}
-	s.source = src
-	if s.atOnce() {
-		s.gate.most = math.MaxInt64
-	}
-	return s.begin(ctx, s.prepareBlocks)
+// blockRuns gives batches in runs that take about as much as a chunk of text.
+type blockRuns[T engine.Float] struct {
+	src     Blocks[T]
+	name    string
+	shares  int // of each batch, where all is kept; 0: chunks
+	started bool
+	width   int
+	slabs   []format.Slab
 }
 
-// prepareBlocks settles what needs no look at the source.
-func (s *Stream[T]) prepareBlocks() error {
-	if err := s.divided(); err != nil {
-		return err
+// runsOf opens the runs of a source. Where all is kept in memory without a bound, batches are cut
+// into as many equal shares as there are workers, so that little need be put together in the end.
+func runsOf[T engine.Float](name string, src Blocks[T], o Options,
+	whole bool) func(*format.Options) (format.Runs, *format.Layout, error) {
+	return func(opts *format.Options) (format.Runs, *format.Layout, error) {
+		r := &blockRuns[T]{src: src, name: name}
+		if whole && o.Memory == 0 {
+			r.shares = opts.Workers
+		}
+		return r, &format.Layout{Kind: format.SVMLight.Name, IndexBase: 1,
+			BaseFound: "blocks have no numbers of their own", NoRows: "none"}, nil
 	}
-	f := format.Blocks
-	if s.cfg.format != nil && s.cfg.format != f {
-		return badOption("format", s.cfg.Format, "auto or "+f.Name)
-	}
-	if err := s.cfg.foreign(s.files[0], f); err != nil {
-		return err
-	}
-	s.settings(f)
-	s.layout = &format.Layout{IndexBase: 1, BaseFound: "blocks have no numbers of their own",
-		NoRows: "none"}
-	s.info.Format, s.info.Kind = f.Name, format.SVMLight.Name
-	s.info.IndexBase, s.info.BaseFound = 1, s.layout.BaseFound
-	if err := s.fitPreset(); err != nil {
-		return err
-	}
-	s.setFinishing()
-	return nil
 }
 
-// atOnce reports whether batches are copied whole: into a data set without a bound of memory.
-func (s *Stream[T]) atOnce() bool { return s.source != nil && s.whole && s.cfg.Memory == 0 }
-
-// slabSize returns how much of a batch a worker takes at a time: as much as a chunk of text, or
-// where all is kept an equal share, so that little need be put together in the end.
-func (s *Stream[T]) slabSize(b *Batch[T]) int {
-	size := s.lim.chunk
-	if s.atOnce() {
-		share := b.TextBytes()/int64(s.lim.workers) + 1
-		size = max(size, int(min(share, math.MaxInt32)))
+// Next implements format.Runs.
+func (r *blockRuns[T]) Next(_ []byte, size int) (format.Run, error) {
+	for len(r.slabs) == 0 {
+		b, err := r.src.Next()
+		if err != nil {
+			return format.Run{}, err
+		}
+		if !r.started {
+			r.started, r.width = true, b.Width()
+		}
+		if err = b.Check(r.width); err != nil {
+			return format.Run{}, &RowError{File: r.name, Line: 1, Col: 1, What: err.Error(),
+				Err: ErrFormat}
+		}
+		if r.shares > 0 {
+			size = max(size, int(min(b.TextBytes()/int64(r.shares)+1, math.MaxInt32)))
+		}
+		r.slabs = b.Slabs(size)
 	}
-	return size
+	slab := r.slabs[0]
+	r.slabs = r.slabs[1:]
+	return format.Run{Value: slab.Rows, Bytes: slab.Size}, nil
 }
 
-// readBlocks hands batches over, in runs that take about as much as a chunk of text. The caller
-// holds s.cut; it is free while the source is asked.
-func (s *Stream[T]) readBlocks() {
-	first, width := true, 0
-	for {
-		if !s.stop.enter() {
-			return
-		}
-		s.cut.Unlock()
-		b, err := s.source.Next()
-		s.cut.Lock()
-		s.stop.leave()
-		if s.over || s.ctx.Err() != nil {
-			return
-		}
-		var slabs []format.Slab
-		if err == nil {
-			if first {
-				width = b.Width()
-			}
-			if err = b.Check(width); err == nil {
-				slabs = b.Slabs(s.slabSize(b))
-			}
-			if err != nil {
-				err = &RowError{File: s.files[0], Line: 1, Col: 1, What: err.Error(),
-					Err: ErrFormat}
-			}
-		}
-		if err != nil { // nothing comes behind it
-			slabs = []format.Slab{{Layout: s.layout}}
-		}
-		for _, slab := range slabs {
-			c := s.chunk(0)
-			c.File, c.Layout, c.first, c.size = s.files[0], slab.Layout, first, slab.Size
-			first = false
-			switch e := new(RowError); {
-			case err == io.EOF:
-				c.last = true
-			case errors.As(err, &e):
-				c.fail, c.inLine = err, true
-			case err != nil:
-				c.fail = fmt.Errorf("%s: %w", s.files[0], err)
-			}
-			if !s.send(c) || c.last {
-				return
-			}
-		}
-	}
-}
+// Close implements format.Runs.
+func (r *blockRuns[T]) Close() {}

@@ -245,20 +245,6 @@ func TestBlocksBroken(t *testing.T) {
 	}
 }
 
-// TestBlocksForgottenLabel: a label that only a bad row had is none of the rows behind it, which
-// have it by themselves.
-func TestBlocksForgottenLabel(t *testing.T) {
-	batch := func(ptr ...int) *Batch[float64] {
-		b := engine.Block[float64]{Ptr: ptr, Idx: []int32{1, 1, 0, 0}, Val: []float64{1, 1, 2, 3}}
-		return &Batch[float64]{Block: b, Labels: []string{"b", "b", "a"}[4-len(ptr):]}
-	}
-	rows, info, err := fromBlocks(Options{OnError: "skip"}, nil, batch(0, 2, 3, 4))
-	want, _, e := fromBlocks(Options{}, nil, batch(2, 3, 4))
-	if err != nil || e != nil || rows != want || info.BadRows != 1 {
-		t.Errorf("%q, %d bad, want %q (%v, %v)", rows, info.BadRows, want, err, e)
-	}
-}
-
 // TestBlocksAsGiven: values in the other precision and labels by number are those of the block and
 // the texts, and so are the errors.
 func TestBlocksAsGiven(t *testing.T) {

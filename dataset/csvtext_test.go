@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -138,49 +137,6 @@ func TestTextColumnsRefused(t *testing.T) {
 		if !errors.Is(err, tc.kind) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %s (%v)", name, err, tc.want, tc.kind)
 		}
-	}
-}
-
-// TestTextColumnsPieces: the features are the same however the text is cut, whoever reads it, in
-// one file or two, and with the names known before.
-func TestTextColumnsPieces(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	var b strings.Builder
-	for i := range 2000 {
-		fmt.Fprintf(&b, "%d,v%d,\"w%d\",%s\n", r.IntN(100), int(r.ExpFloat64()*20), r.IntN(50),
-			[]string{"a", "b"}[i%2])
-	}
-	text := b.String()
-	want, info, err := readText(t, text, Options{Workers: 1})
-	if err != nil || len(want) != 2000 {
-		t.Fatal(len(want), err)
-	}
-	for _, chunk := range []int{100, 4096} {
-		for _, workers := range []int{1, 4} {
-			rows, in, err := readText(t, text, Options{Workers: workers, chunk: chunk})
-			if err != nil || !slices.Equal(rows, want) || !slices.Equal(in.Names, info.Names) {
-				t.Errorf("pieces of %d, %d workers: %d rows, %v", chunk, workers, len(rows), err)
-			}
-		}
-	}
-	cut := strings.Index(text[len(text)/3:], "\n") + len(text)/3 + 1
-	a, before, err := readText(t, text[:cut], Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := Options{Columns: 4, Label: 4, Kinds: before.Kinds, Names: before.Names,
-		Labels: &before.Labels}
-	rest, after, err := readText(t, text[cut:], o)
-	if err != nil || !slices.Equal(append(a, rest...), want) ||
-		!slices.Equal(after.Names, info.Names) {
-		t.Errorf("in two parts: %v; %d names, want %d", err, len(after.Names), len(info.Names))
-	}
-	// to predict, new texts are counted and no more
-	o.FixedNames, o.Dim = true, before.Dim
-	_, after, err = readText(t, text[cut:], o)
-	if err != nil || !slices.Equal(after.Names, before.Names) || after.Unknown == 0 {
-		t.Errorf("fixed: %v; %d names of %d, %d unknown", err, len(after.Names),
-			len(before.Names), after.Unknown)
 	}
 }
 

@@ -18,10 +18,6 @@ func (s *Stream[T]) read() {
 	s.cut.Lock()
 	defer s.cut.Unlock()
 	defer s.endReading()
-	if s.source != nil {
-		s.readBlocks()
-		return
-	}
 	if len(s.parts) > 0 {
 		for i := range s.parts {
 			p := &s.parts[i]
@@ -372,6 +368,8 @@ func (s *Stream[T]) readRuns(in *input) bool {
 		default:
 			c.fail = err
 		}
+		e := new(RowError)
+		c.inLine = errors.As(c.fail, &e) && e.Line > 0
 		if c.Offset = run.At; c.N > 0 {
 			c.Text = run.Text
 		}

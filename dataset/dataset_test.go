@@ -999,29 +999,6 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-func TestWriteSVMLight(t *testing.T) {
-	for _, text := range []string{"+1 1:0.1 3:2\n-1\n-1 2:1e-07 9:12345.678\n", "2 1:1\n1 2:1\n"} {
-		d, err := LoadReader[float32](context.Background(), "in", strings.NewReader(text),
-			Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		if err := WriteSVMLight(&out, &d.Block, d.Info.Labels); err != nil || out.String() != text {
-			t.Errorf("%v\n%s", err, out.String())
-		}
-	}
-	d, _ := load("1,0,2,yes\n0,0,0,no\n", Options{})
-	var out bytes.Buffer
-	if err := WriteSVMLight(&out, &d.Block, LabelMap{}); err != nil ||
-		out.String() != "+1 1:1 3:2\n-1\n" {
-		t.Errorf("%v\n%s", err, out.String())
-	}
-	if err := WriteSVMLight(&out, &d.Block, LabelMap{Positive: "8"}); !errors.Is(err, ErrLabels) {
-		t.Error(err)
-	}
-}
-
 // TestLabelOrder maps labels alike whatever comes first.
 func TestLabelOrder(t *testing.T) {
 	for _, pair := range [][2]string{{"-1", "+1"}, {"0", "1"}, {"1", "2"}, {"9", "10"}, {"b", "g"},

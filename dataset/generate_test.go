@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -308,44 +307,6 @@ func TestGeneratorErrors(t *testing.T) {
 	}
 	if _, err := Generate[float32]("drift", map[string]string{"images": "none"}); !errors.Is(err,
 		os.ErrNotExist) {
-		t.Error(err)
-	}
-}
-
-// TestPrepare does as reading does.
-func TestPrepare(t *testing.T) {
-	text := "3,4,0\n1,2,1\n0,0,1\n"
-	for _, bias := range []string{"", "append"} {
-		for _, normalize := range []string{"", "unit", "max"} {
-			for _, scale := range []float64{0, 2} {
-				want, err := load(text, Options{Bias: bias, Normalize: normalize, Scale: scale})
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err := load(text, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := got.Prepare(bias, normalize, scale); err != nil {
-					t.Fatal(err)
-				}
-				if dump(&got.Block) != dump(&want.Block) || got.Info.Scale != want.Info.Scale ||
-					got.Info.MaxNorm != want.Info.MaxNorm || got.Info.Dim != want.Info.Dim {
-					t.Errorf("%s %s %v: %s %+v\nwant %s %+v", bias, normalize, scale,
-						dump(&got.Block), got.Info, dump(&want.Block), want.Info)
-				}
-			}
-		}
-	}
-	sparse, err := LoadReader[float64](context.Background(), "in", strings.NewReader("+1 1:1\n"),
-		Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sparse.Prepare("append", "", 0); !errors.Is(err, ErrOption) {
-		t.Error(err)
-	}
-	if err := sparse.Prepare("x", "", 0); !errors.Is(err, ErrOption) {
 		t.Error(err)
 	}
 }

@@ -414,14 +414,4 @@ func TestOneClass(t *testing.T) {
 		!strings.Contains(what, "set Options.Positive to 2") {
 		t.Error(what)
 	}
-	// A plain 1 is +1 once the rows that wait are too many.
-	rows, err := stream(strings.Repeat("1\n", maxHeld+chunkSize)+"0\n", Options{})
-	if err != nil || strings.Count(rows, "+1|") != maxHeld+chunkSize ||
-		!strings.HasSuffix(rows, "-1|") {
-		t.Error(err)
-	}
-	if _, err = stream(strings.Repeat("1\n", maxHeld+chunkSize)+"2\n", Options{}); !errors.Is(err,
-		ErrLabels) {
-		t.Error(err)
-	}
 }

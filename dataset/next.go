@@ -162,7 +162,7 @@ func (s *Stream[T]) Close() error {
 	if f := s.from.current.Load(); f != nil {
 		(*f).Close() // wakes a read from a pipe
 	}
-	foreign := s.from.reader != nil || s.source != nil || s.foreign
+	foreign := s.from.reader != nil || s.foreign
 	for _, f := range s.files {
 		foreign = foreign || f == "-"
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestBinaryPlace: a byte that is no text is named by its place, however far into a line that fills
@@ -24,34 +23,6 @@ func TestBinaryPlace(t *testing.T) {
 					err, row)
 			}
 		}
-	}
-}
-
-// TestBinaryPlaceSlowly: it is also named where the text comes a little at a time, so that a clock
-// looks for whole lines in between.
-func TestBinaryPlaceSlowly(t *testing.T) {
-	t.Parallel()
-	text := "-1 1:1\n+1 1:2\n+1 1:1 # " + strings.Repeat("x", 700_000) + "\x00" +
-		strings.Repeat("x", 4_000_000)
-	rest := text
-	s, err := OpenReader[float64](t.Context(), "in", readerFunc(func(b []byte) (int, error) {
-		if len(rest) == 0 {
-			return 0, io.EOF
-		}
-		if got := len(text) - len(rest); got > 600_000 && got < 1<<20 {
-			time.Sleep(5 * textPause)
-		}
-		n := copy(b, rest[:min(len(rest), 1<<16)])
-		rest = rest[n:]
-		return n, nil
-	}), Options{})
-	if err == nil {
-		_, err = drain(s)
-	}
-	var row *RowError
-	if want := int64(strings.IndexByte(text, 0)); !errors.As(err, &row) || row.Offset != want ||
-		row.Err != ErrFormat {
-		t.Errorf("byte %d: %v (%+v)", want, err, row)
 	}
 }
 

@@ -3,14 +3,11 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
@@ -96,53 +93,6 @@ func verify[T engine.Float](t testing.TB, b *engine.Block[T]) {
 	}
 }
 
-// TestEmptyRows counts the rows of w8a that have no feature.
-func TestEmptyRows(t *testing.T) {
-	d, err := Load[float64](context.Background(), []string{realdata.File(t, "w8a.gz")},
-		Options{Normalize: "unit"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	empty := 0
-	for i := range d.Block.Len() {
-		if idx, _ := d.Block.Sparse(i); len(idx) == 0 {
-			empty++
-		}
-	}
-	if empty != 4203 {
-		t.Errorf("%d empty rows, want 4203", empty)
-	}
-}
-
-// TestSkinStream holds back the 50,859 rows of the first class.
-func TestSkinStream(t *testing.T) {
-	s, err := Open[float32](context.Background(), []string{realdata.File(t, "skin_nonskin.gz")},
-		Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	b, err := s.Next()
-	if err != nil || b.Y[0] != -1 {
-		t.Fatalf("%v: label 1 is %v, want -1", err, b.Y)
-	}
-	rows := b.Len()
-	for {
-		b, err := s.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows += b.Len()
-	}
-	if in := s.Info(); rows != 245057 || in.Rows != rows || !slices.Equal(in.Seen, []string{"1",
-		"2"}) {
-		t.Errorf("%d rows, %+v", rows, in)
-	}
-}
-
 // inflated returns a data file's uncompressed bytes.
 func inflated(t testing.TB, name string) []byte {
 	f, err := os.Open(realdata.File(t, name))
@@ -160,64 +110,4 @@ func inflated(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-func benchmarkParse[T float32 | float64](b *testing.B, name string, o Options) {
-	text := inflated(b, name)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	best := time.Hour
-	for b.Loop() {
-		start := time.Now()
-		s, err := OpenReader[T](context.Background(), name, bytes.NewReader(text), o)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for {
-			if _, err := s.Next(); err == io.EOF {
-				break
-			} else if err != nil {
-				b.Fatal(err)
-			}
-		}
-		s.Close()
-		best = min(best, time.Since(start))
-	}
-	b.ReportMetric(float64(len(text))/1e6/best.Seconds(), "best-MB/s")
-}
-
-// BenchmarkParse streams uncompressed text from memory; -cpu 1 is one core.
-func BenchmarkParse(b *testing.B) {
-	for _, name := range []string{"a9a.gz", "w8a.gz", "spambase.data", "usps.zip.train.gz"} {
-		o := Options{}
-		if name[0] == 'u' {
-			o = Options{LabelCol: "1", Positive: "0"}
-		}
-		for _, bias := range []string{"none", "append"} {
-			o.Bias = bias
-			if bias == "append" {
-				o.Normalize = "unit"
-			}
-			b.Run(fmt.Sprintf("%s/bias=%s/f32", strings.TrimSuffix(name, ".gz"), bias),
-				func(b *testing.B) { benchmarkParse[float32](b, name, o) })
-			b.Run(fmt.Sprintf("%s/bias=%s/f64", strings.TrimSuffix(name, ".gz"), bias),
-				func(b *testing.B) { benchmarkParse[float64](b, name, o) })
-		}
-	}
-}
-
-// BenchmarkLoad is BenchmarkParse of a9a into memory.
-func BenchmarkLoad(b *testing.B) {
-	text := inflated(b, "a9a.gz")
-	b.SetBytes(int64(len(text)))
-	best := time.Hour
-	for b.Loop() {
-		start := time.Now()
-		if _, err := LoadReader[float32](context.Background(), "a9a", bytes.NewReader(text),
-			Options{}); err != nil {
-			b.Fatal(err)
-		}
-		best = min(best, time.Since(start))
-	}
-	b.ReportMetric(float64(len(text))/1e6/best.Seconds(), "best-MB/s")
 }

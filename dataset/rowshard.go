@@ -83,7 +83,7 @@ func (s *Stream[T]) divided() error {
 	}
 	for _, name := range s.files {
 		st, err := s.cfg.Stat(name)
-		if s.from.reader != nil || s.source != nil || s.foreign || name == "-" ||
+		if s.from.reader != nil || s.foreign || name == "-" ||
 			err == nil && !st.Mode().IsRegular() {
 			return badOption("rows", s.cfg.Rows.String(), "none, as "+name+" is no regular file")
 		}

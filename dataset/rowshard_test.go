@@ -118,7 +118,7 @@ func TestRowShards(t *testing.T) {
 		if err != nil || all != strings.Join(want, "\n") {
 			t.Fatalf("%v: one part of one is not all rows: %v", tc.files, err)
 		}
-		for _, n := range []int{2, 3, 7, 16, 200} {
+		for _, n := range []int{2, 7, 200} {
 			if got := readShards(t, tc.files, n, tc.o, false); !equal(got, want) {
 				t.Errorf("%v in %d parts: %d rows, want %d", tc.files, n, len(got)-1, len(want)-1)
 			}
@@ -258,72 +258,6 @@ func readParts(file string, n int, o Options) (rows string, good, bad, parts int
 	return rows, good, bad, parts, nil
 }
 
-// TestParts: the parts of a file give the rows of the file, wherever the cuts fall.
-func TestParts(t *testing.T) {
-	record := func(label, letters string) string {
-		return "> x > label=" + label + "\n" + letters[:30] + "\n" + letters[30:] + "\n"
-	}
-	a, c := strings.Repeat("ACGTN", 11), strings.Repeat("CATGA", 11)
-	long := strings.Repeat(" ", 40_000)
-	for _, tc := range []struct {
-		name, text string
-		o          Options
-	}{
-		{"svmlight", strings.Repeat("+1 1:1 2:0.5\n-1 3:1e3\n", 50), Options{}},
-		{"svmlight that counts from 0", "-1 0:1\n" + strings.Repeat("+1 1:1\n-1 2:2\n", 50),
-			Options{}},
-		{"svmlight of Windows", strings.Repeat("+1 1:1\r\n\r\n# no\r\n-1 2:1 # c\r\n", 30),
-			Options{}},
-		{"no end of the last line", strings.Repeat("1 1:1\n2 1:2\n", 20) + "2 3:4", Options{}},
-		{"empty lines alone behind", "1 1:1\n2 2:2\n" + strings.Repeat("\n \t\n", 99), Options{}},
-		{"a byte order mark", "\ufeff" + strings.Repeat("1 1:1\n2 2:2\n", 9), Options{}},
-		{"lines longer than a read", "1 1:1" + long + "2:2\n2 1:3\n" + "1 4:1" + long + "\n",
-			Options{}},
-		{"bad rows", strings.Repeat("1 1:1\nx\n2 2:1 1:1\n", 20), Options{OnError: "skip"}},
-		{"csv", "a,b,class\n" + strings.Repeat("1,2,x\n3,4,y\n", 40), Options{}},
-		{"csv behind a comment", "# c\n\nclass;a;b\n" + strings.Repeat("x;1;2\ny;3;4\n", 9),
-			Options{}},
-		{"a csv header behind much", strings.Repeat("# comment\n", 500) + "1st,2nd,class\n" +
-			strings.Repeat("1,2,x\n3,4,y\n", 9), Options{}},
-		{"quotes in csv", strings.Repeat("\"1\",\"a,\"\"b\"\n\"2\",\"x\"\n", 20),
-			Options{Labels: &LabelMap{Negative: `a,"b`, Positive: "x"}}},
-		{"fasta", strings.Repeat(record("1", a)+record("-1", c), 20), Options{}},
-		{"fasta with blank lines", "\n\n" + strings.Repeat(record("1", a)+"\n \n"+record("2", c),
-			9),
-			Options{}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "data")
-			if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if tc.o.Labels == nil {
-				s, err := Load[float64](context.Background(), []string{file}, tc.o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				tc.o.Labels = &s.Info.Labels
-			}
-			want, rows, bad, err := readAll([]string{file}, tc.o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			most := 0
-			for _, n := range []int{1, 2, 3, 4, 5, 7, 10, 16, 31, 60} {
-				got, good, wrong, parts, err := readParts(file, n, tc.o)
-				if err != nil || got != want || good != rows || wrong != bad {
-					t.Fatalf("%d parts: %d rows, %d bad, want %d and %d: %v", n, good, wrong,
-						rows, bad, err)
-				}
-				most = max(most, parts)
-			}
-			if most < 2 {
-				t.Errorf("at most %d parts", most)
-			}
-		})
-	}
-}
-
 // idxFiles writes n images, with their labels beside them.
 func idxFiles(t *testing.T, dir string, n int) (file string, o Options) {
 	t.Helper()
@@ -365,6 +299,32 @@ func FuzzParts(f *testing.F) {
 	f.Add([]byte("> label=1\n"+strings.Repeat("ACGTN", 11)+"\n\n> label=2\n"+
 		strings.Repeat("A", 55)+"\n>"), 5, 2)
 	f.Add([]byte("\ufeff1\n2\n3\n"), 2, 0)
+	record := func(label, letters string) string {
+		return "> x > label=" + label + "\n" + letters[:30] + "\n" + letters[30:] + "\n"
+	}
+	a, c := strings.Repeat("ACGTN", 11), strings.Repeat("CATGA", 11)
+	long := strings.Repeat(" ", 40_000) // more than a read
+	for i, texts := range [][]string{{
+		strings.Repeat("+1 1:1 2:0.5\n-1 3:1e3\n", 50),
+		strings.Repeat("+1 1:1\r\n\r\n# no\r\n-1 2:1 # c\r\n", 30),
+		"1 1:1\n2 2:2\n" + strings.Repeat("\n \t\n", 99),
+		"1 1:1" + long + "2:2\n2 1:3\n" + "1 4:1" + long + "\n",
+		strings.Repeat("1 1:1\nx\n2 2:2 1:1\n", 20),
+	}, {
+		"a,b,class\n" + strings.Repeat("1,2,1\n3,4,y\n", 40),
+		"# c\n\nclass;a;b\n" + strings.Repeat("1;1;2\ny;3;4\n", 9),
+		strings.Repeat("# comment\n", 500) + "1st,2nd,class\n" + strings.Repeat("1,2,1\n3,4,y\n", 9),
+		strings.Repeat("\"1\",\"a,\"\"b\"\n\"2\",\"1\"\n", 20),
+	}, {
+		strings.Repeat(record("1", a)+record("-1", c), 20),
+		"\n\n" + strings.Repeat(record("1", a)+"\n \n"+record("2", c), 9),
+	}} {
+		for _, text := range texts {
+			for _, n := range []int{1, 3, 15} {
+				f.Add([]byte(text), n, i)
+			}
+		}
+	}
 	f.Fuzz(func(t *testing.T, text []byte, n, kind int) {
 		o := Options{OnError: "skip", Positive: "1", Workers: 1, IndexBase: "1",
 			Format: []string{"svmlight", "csv", "fasta"}[uint(kind)%3]}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/format"
@@ -37,6 +38,9 @@ func openRuns[T engine.Float](ctx context.Context, name string, f *format.Format
 		return nil, err
 	}
 	s.foreign = true
+	if f == format.Blocks && whole && o.Memory == 0 { // batches are copied whole
+		s.gate.most = math.MaxInt64
+	}
 	return s.begin(ctx, func() error {
 		if err := s.divided(); err != nil {
 			return err

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
 // someRows are n rows of csv or svmlight with columns of very different scales: one of thousands,
@@ -244,32 +243,5 @@ func TestScalingOptions(t *testing.T) {
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// BenchmarkScaling takes rows up and scales them, as a stream does: ns a value.
-func BenchmarkScaling(b *testing.B) {
-	for _, c := range []struct {
-		method  string
-		columns bool
-	}{{"std", true}, {"std", false}, {"maxabs", true}} {
-		b.Run(fmt.Sprintf("%s/columns=%v", c.method, c.columns), func(b *testing.B) {
-			const dim = 64
-			s := &Scaling{Method: c.method, Columns: c.columns}
-			row, idx := make([]float32, dim), make([]int32, dim)
-			i := 0
-			for b.Loop() {
-				for j := range row {
-					row[j], idx[j] = float32(i*j%17)+1, int32(j)
-				}
-				i++
-				if c.columns {
-					format.SeeRow(s, row, true)
-				} else {
-					format.SeeSparse(s, idx, row, 0, true)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/dim, "ns/value")
-		})
 	}
 }

@@ -29,7 +29,6 @@ type Stream[T engine.Float] struct {
 	from   *opener
 	first  *input      // the first file, open
 	some   []byteRange // the parts of the files that are read; nil: all files, whole
-	source Blocks[T]   // instead of files; nil: files
 	parts  []part      // all files, open, where the format opens them together
 
 	foreign bool // what is read is the caller's, and may wait for ever

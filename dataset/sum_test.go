@@ -104,30 +104,3 @@ func TestSum(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSums(b *testing.B) {
-	var text strings.Builder
-	for i := range 20000 {
-		fmt.Fprintf(&text, "%d", i%2*2-1)
-		for j := range 14 {
-			fmt.Fprintf(&text, " %d:1", 1+9*j+i%7)
-		}
-		text.WriteString("\n")
-	}
-	for _, sums := range []bool{false, true} {
-		b.Run(fmt.Sprint(sums), func(b *testing.B) {
-			for b.Loop() {
-				s, err := OpenReader[float32](b.Context(), "x", strings.NewReader(text.String()),
-					Options{Sums: sums, Workers: 1})
-				if err != nil {
-					b.Fatal(err)
-				}
-				for err == nil {
-					_, err = s.Next()
-				}
-				s.Close()
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20000, "ns/row")
-		})
-	}
-}

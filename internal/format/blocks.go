@@ -171,11 +171,11 @@ type slab[T engine.Float] struct {
 	known []int32 // with Codes, 1 more than the number of each; 0: none yet
 }
 
-// Slab is a run of a batch's rows, for a chunk: the layout that brings it to the parser, and about
-// how many bytes of text these rows would take.
+// Slab is a run of a batch's rows, as Run.Value has it, and about how many bytes of text these rows
+// would take.
 type Slab struct {
-	Layout *Layout
-	Size   int64
+	Rows any
+	Size int64
 }
 
 // Bytes of text that a value and a label would take, at the least: so a run of rows is as much
@@ -207,8 +207,8 @@ func (b *Batch[T]) Slabs(size int) (slabs []Slab) {
 			bytes += pairText*values + labelText
 			hi++
 		}
-		slabs = append(slabs, Slab{&Layout{IndexBase: 1,
-			Own: &slab[T]{Batch: b, lo: lo, hi: hi, left: left, code: -1}}, int64(bytes)})
+		slabs = append(slabs, Slab{&slab[T]{Batch: b, lo: lo, hi: hi, left: left, code: -1},
+			int64(bytes)})
 		lo = hi
 	}
 	left.Store(int32(len(slabs)))
@@ -220,7 +220,7 @@ func (b *Batch[T]) Slabs(size int) (slabs []Slab) {
 
 // parseBlocks copies the rows of a slab. A row is a line, and a value of it a column, in errors.
 func parseBlocks[T engine.Float](c *Chunk[T], s *Settings) {
-	b, ok := c.Layout.Own.(*slab[T])
+	b, ok := c.Run.(*slab[T])
 	if !ok { // the end of the source
 		return
 	}

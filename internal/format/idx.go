@@ -86,8 +86,9 @@ func ReadIDX(files []string, o *Options, open func(name string) (File, error)) (
 		defer p.File.Close()
 	}
 	size := int64(l.Rows) * int64(l.Size)
-	what := func(int) string { return fmt.Sprintf("%d images", l.Rows) }
-	x, err = readRows(in, l.Start, size, what)
+	x, err = readRows(in, l.Start, size, func(int) string {
+		return fmt.Sprintf("%d images", l.Rows)
+	})
 	if err == nil {
 		err = AtEnd(in, l.Start+size, l.Rows)
 	}

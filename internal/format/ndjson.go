@@ -88,27 +88,23 @@ func headNDJSON(h *Head, o *Options, first *Layout) (*Layout, error) {
 		l.IndexBase, l.BaseFound = 1, byColumns
 		return l, nil
 	}
-	h.base(o, l, &lay.indexed, func() bool { return h.zeroIn(l, o, parseNDJSON[float64]) })
+	h.base(o, l, &lay.indexed, func() bool { return zeroIn(h, l, o, parseNDJSON[float64]) })
 	return l, nil
 }
 
 // oddKeys says which keys have texts in the first rows that may be meant otherwise.
 func oddKeys(l *Layout, lines [][]byte) []string {
 	text := append(bytes.Join(lines, []byte{'\n'}), '\n')
-	c := Chunk[float64]{N: len(text), Out: &Rows[float64]{}, Layout: l}
-	c.Text = append(text, make([]byte, Stops)...)
-	EndText(c.Text[c.N:])
-	c.Out.Reset(false)
-	parseNDJSON(&c, &Settings{Optional: true})
-	times := make([]int, c.Out.Names.Len())
-	for _, j := range c.Out.Idx {
+	rows := rowsOfText(text, l, &Settings{Optional: true}, parseNDJSON[float64])
+	times := make([]int, rows.Names.Len())
+	for _, j := range rows.Idx {
 		times[j]++
 	}
 	numbers, seen := map[string]bool{}, map[string]*inColumn{}
 	var keys []string
 	var buf []byte
 	for i := range times {
-		key, value, text := bytes.Cut(c.Out.Names.Name(i), []byte{'='})
+		key, value, text := bytes.Cut(rows.Names.Name(i), []byte{'='})
 		if !text {
 			numbers[string(key)] = true
 			continue
@@ -656,19 +652,25 @@ func (h *Head) base(o *Options, l *Layout, x *indexed, zero func() bool) {
 
 // zeroIn reports whether a good row of a format, within the bytes that a stream may decide by, has
 // an index 0. The layout must be that of features with numbers.
-func (h *Head) zeroIn(l *Layout, o *Options,
-	parse func(*Chunk[float64], *Settings)) bool {
+func zeroIn[T engine.Float](h *Head, l *Layout, o *Options,
+	parse func(*Chunk[T], *Settings)) bool {
 	head := h.Text[:min(len(h.Text), h.Most)]
 	n := bytes.LastIndexByte(head, '\n') + 1
 	if n == 0 || h.Whole {
 		n = len(head)
 	}
-	c := Chunk[float64]{N: n, Out: &Rows[float64]{}, Layout: l}
-	c.Text = append(bytes.Clone(head[:n]), make([]byte, Stops)...)
-	EndText(c.Text[n:])
+	return rowsOfText(head[:n], l, &Settings{Optional: o.Optional}, parse).Zero
+}
+
+// rowsOfText returns the rows of a text that is no stream's.
+func rowsOfText[T engine.Float](text []byte, l *Layout, s *Settings,
+	parse func(*Chunk[T], *Settings)) *Rows[T] {
+	c := Chunk[T]{N: len(text), Out: &Rows[T]{}, Layout: l}
+	c.Text = append(bytes.Clone(text), make([]byte, Stops)...)
+	EndText(c.Text[c.N:])
 	c.Out.Reset(false)
-	parse(&c, &Settings{Optional: o.Optional})
-	return c.Out.Zero
+	parse(&c, s)
+	return c.Out
 }
 
 // beginRow begins a sparse row, with the bias.

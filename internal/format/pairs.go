@@ -32,8 +32,8 @@ func (a *array) layout(kind, unit string) *Layout {
 // openPairs opens the files. Examples and labels may come in either order; the i-th examples that
 // have no labels in their file go with the i-th labels. Without labels, those beside the examples
 // are taken.
-func openPairs(files []string, o *Options, open func(string) (File, error), p pairing) (
-	parts []Part, err error) {
+func openPairs(files []string, o *Options, open func(string) (File, error),
+	p pairing) (parts []Part, err error) {
 	var xs []*examples
 	var ys []*array
 	defer func() {

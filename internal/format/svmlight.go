@@ -102,29 +102,14 @@ func plainWord(t []byte) bool {
 // hasZero reports whether a good row of svmlight within the first h.Most bytes, all that a stream
 // may decide by, has an index 0.
 func (h *Head) hasZero(o *Options) bool {
-	head := h.Text[:min(len(h.Text), h.Most)]
-	if !mayHaveZero(head) { // as a rule: it is quick
+	if !mayHaveZero(h.Text[:min(len(h.Text), h.Most)]) { // as a rule: it is quick
 		return false
 	}
-	n := bytes.LastIndexByte(head, '\n') + 1
-	if n == 0 || h.Whole {
-		n = len(head)
-	}
+	l := &Layout{Own: &indexed{shift: -1, most: maxIndex - uint64(o.Bias)}}
 	if o.Single {
-		return zeroAmong[float32](head[:n], o)
+		return zeroIn(h, l, o, parseSVMLight[float32])
 	}
-	return zeroAmong[float64](head[:n], o)
-}
-
-// zeroAmong reports whether a good row of the text has an index 0.
-func zeroAmong[T engine.Float](text []byte, o *Options) bool {
-	c := Chunk[T]{N: len(text), Out: &Rows[T]{},
-		Layout: &Layout{Own: &indexed{shift: -1, most: maxIndex - uint64(o.Bias)}}}
-	c.Text = append(bytes.Clone(text), make([]byte, Stops)...)
-	EndText(c.Text[len(text):])
-	c.Out.Reset(false)
-	parseSVMLight(&c, &Settings{Optional: o.Optional})
-	return c.Out.Zero
+	return zeroIn(h, l, o, parseSVMLight[float64])
 }
 
 // mayHaveZero reports quickly whether some row of the head could have an index 0: whether its first

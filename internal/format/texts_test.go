@@ -5,9 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -35,23 +33,9 @@ func sources(t *testing.T, folders ...string) map[string]*ast.File {
 	return files
 }
 
-// TestNoFlags: errors name fields of Options, which a command may have flags for, and no flags.
-func TestNoFlags(t *testing.T) {
-	flag := regexp.MustCompile(`(^|[ (])--[a-z]`)
-	for name, f := range sources(t, ".", "..") {
-		ast.Inspect(f, func(n ast.Node) bool {
-			if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING &&
-				flag.MatchString(s.Value) {
-				t.Errorf("%s: %s", name, s.Value)
-			}
-			return true
-		})
-	}
-}
-
 // TestNamesCompared: what depends on a format stands in its row, and no code asks for its name.
 func TestNamesCompared(t *testing.T) {
-	for name, f := range sources(t, ".", "..", "../../model", "../../eval", "../../training",
+	for name, f := range sources(t, ".", "../../dataset", "../../model", "../../eval", "../../training",
 		"../../internal/command") {
 		check := func(e ast.Expr) {
 			s, ok := e.(*ast.BasicLit)
@@ -121,20 +105,6 @@ func TestCut(t *testing.T) {
 		if f, l := tc.cut.First([]byte(tc.text)), tc.cut.Last([]byte(tc.text)); f != tc.first ||
 			l != tc.last {
 			t.Errorf("%q in %q: %d, %d, want %d, %d", tc.cut, tc.text, f, l, tc.first, tc.last)
-		}
-	}
-}
-
-// TestImports: a program that reads no file may use this package, so it needs next to nothing: a
-// hash, for names.
-func TestImports(t *testing.T) {
-	for name, f := range sources(t, ".") {
-		for _, spec := range f.Imports {
-			path, _ := strconv.Unquote(spec.Path.Value)
-			if strings.Contains(path, ".") && !slices.Contains([]string{
-				"github.com/halfspace-ml/halfspace/engine", "github.com/twmb/murmur3"}, path) {
-				t.Errorf("%s imports %s", name, path)
-			}
 		}
 	}
 }

@@ -86,7 +86,7 @@ func headVW(h *Head, o *Options, first *Layout) (*Layout, error) {
 		return &Layout{IndexBase: 1, BaseFound: byNames, Words: true, Own: lay}, nil
 	}
 	l := &Layout{Kind: SVMLight.Name, Own: lay}
-	h.base(o, l, &lay.indexed, func() bool { return h.zeroIn(l, o, parseVW[float64]) })
+	h.base(o, l, &lay.indexed, func() bool { return zeroIn(h, l, o, parseVW[float64]) })
 	return l, nil
 }
 

@@ -1,10 +1,8 @@
 package format
 
 import (
-	"bytes"
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -122,55 +120,5 @@ func TestWordsLabels(t *testing.T) {
 				t.Fatalf("%q\nrow %d has the label %s, want %s", b.String(), i, l, w)
 			}
 		}
-	}
-}
-
-func TestNumber8(t *testing.T) {
-	for x := uint64(0); x < 1e8; x = x*3/2 + 1 {
-		s := fmt.Sprintf("%08d", x)
-		w := word([]byte(s), 0)
-		if got := number8(w ^ each*'0'); got != x {
-			t.Errorf("%s became %d", s, got)
-		}
-	}
-	rng := rand.New(rand.NewPCG(5, 6))
-	for range 100000 {
-		b := bytes.Repeat([]byte{'5'}, 8)
-		at := rng.IntN(9)
-		for i := at; i < 8; i++ {
-			b[i] = byte(rng.Uint32())
-		}
-		if at < 8 && b[at] >= '0' && b[at] <= '9' {
-			b[at] = []byte("/:\x00\xff\x80\xb0\xba\xb9")[rng.IntN(8)]
-		}
-		if got := bits.TrailingZeros64(noDigits(word(b, 0)^each*'0')) >> 3; got != at {
-			t.Errorf("%q: %d digits, want %d", b, got, at)
-		}
-	}
-}
-
-// TestMayHaveZero: it never misses an index 0 that a good row has.
-func TestMayHaveZero(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	parts := []string{"1", "0", ":", ":1", "0:1", "00:1", "1:1", " ", "\t", "\n", "qid:3", "#", "-1", "\r\n"}
-	with := 0
-	for range 20000 {
-		var b strings.Builder
-		for range 1 + rng.IntN(9) {
-			b.WriteString(parts[rng.IntN(len(parts))])
-			b.WriteString([]string{"", " "}[rng.IntN(2)])
-		}
-		for _, optional := range []bool{false, true} {
-			zero := zeroAmong[float64]([]byte(b.String()), &Options{Optional: optional})
-			if zero && !mayHaveZero([]byte(b.String())) {
-				t.Errorf("%q has an index 0", b.String())
-			}
-			if zero {
-				with++
-			}
-		}
-	}
-	if with < 100 {
-		t.Errorf("%d texts have an index 0: too few to learn from", with)
 	}
 }
