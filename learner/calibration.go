@@ -172,7 +172,6 @@ type calibratedScores[T Float] struct {
 	c       Calibration
 }
 
-// Proba is Prober.Proba.
 func (p calibratedScores[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := p.score(b, dst); err != nil {
 		return err
@@ -201,7 +200,6 @@ type calibrated[T Float] struct {
 	Prober[T]
 }
 
-// Restored is Restorer.Restored.
 func (p calibrated[T]) Restored(s State) (Predictor[T], error) { return Restored(p.Predictor, s) }
 
 // Hypothesis is for HypothesisOf: that of the scores.
@@ -210,5 +208,4 @@ func (p calibrated[T]) Hypothesis() Hypothesis {
 	return h
 }
 
-// CheckState is for CheckRestored.
 func (p calibrated[T]) CheckState(s State) error { return CheckRestored(p.Predictor, s) }

@@ -107,7 +107,6 @@ func newADF[T learner.Float](cfg ADFConfig, _ learner.Env) (learner.Learner[T], 
 		Damping: 1, NoiseAuto: cfg.NoiseAuto, Probit: cfg.Probit}, 0, 0, false), nil
 }
 
-// Learn is Learner.Learn.
 func (l *diagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock("adf", b, len(rounds)); err != nil {
 		return err
@@ -185,11 +184,8 @@ func (l *diagonalADF[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return p.Proba(b, dst)
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *diagonalADF[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
-
-// View is for [learner.ViewOf].
-func (l *diagonalADF[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
+func (l *diagonalADF[T]) View() learner.Predictor[T]     { return l.hypothesis().view() }
 
 // MergePosterior is that of VVM, of two learners with a diagonal covariance.
 func (l *diagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
@@ -231,7 +227,6 @@ func (l *diagonalADF[T]) alike(other learner.Learner[T]) (*diagonalADF[T], error
 	return o, nil
 }
 
-// DividePrior is [learner.PosteriorMerger.DividePrior].
 func (l *diagonalADF[T]) DividePrior(prior learner.Learner[T], times int) error {
 	if times == 0 { // there are no points
 		return nil
@@ -283,10 +278,8 @@ func (l *diagonalADF[T]) Report() learner.PosteriorReport {
 	return r
 }
 
-// Updates is Learner.Updates.
 func (l *diagonalADF[T]) Updates() int64 { return l.updates }
 
-// Bytes is Learner.Bytes.
 func (l *diagonalADF[T]) Bytes() int64 {
 	return primal.BytesOf(l.m) + primal.BytesOf(l.v) + int64(unsafe.Sizeof(*l))
 }
@@ -303,12 +296,10 @@ func (l *diagonalADF[T]) Forget(keep float64) error {
 // State is Learner.State: means and variances.
 func (l *diagonalADF[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *diagonalADF[T]) SetState(s learner.State) error {
 	return learner.SetState("adf", s, l.fields)
 }
 
-// CheckState is Learner.CheckState.
 func (l *diagonalADF[T]) CheckState(s learner.State) error {
 	return learner.CheckState("adf", s, l.fields)
 }
@@ -342,7 +333,6 @@ func (p *diagonal[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
-// Bytes is Predictor.Bytes.
 func (p *diagonal[T]) Bytes() int64 {
 	return primal.BytesOf(p.W) + primal.BytesOf(p.v) + int64(unsafe.Sizeof(*p))
 }
@@ -350,12 +340,10 @@ func (p *diagonal[T]) Bytes() int64 {
 // State is Predictor.State: means and variances, and the rate of wrong labels as the scalar noise.
 func (p *diagonal[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
-// CheckState is for [learner.CheckRestored].
 func (p *diagonal[T]) CheckState(s learner.State) error {
 	return learner.CheckState(p.Name, s, p.Fields)
 }
 
-// Restored is Restorer.Restored.
 func (p *diagonal[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return primal.Restored(p.Name, &diagonal[T]{WideWeights: primal.WideWeights[T]{Name: p.Name,
 		Divisor: 1}}, s)

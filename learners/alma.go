@@ -221,7 +221,6 @@ type alma[T learner.Float] struct {
 	norm  float64      // |f(w)|_p, as step (5) left it
 }
 
-// Learn is Learner.Learn.
 func (a *alma[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := a.Begin(b, rounds, true); err != nil {
 		return err
@@ -441,7 +440,6 @@ func (a *alma[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpti
 	})
 }
 
-// Bytes is Learner.Bytes.
 func (a *alma[T]) Bytes() int64 {
 	return primal.BytesOf(a.W) + primal.BytesOf(a.theta) + int64(unsafe.Sizeof(*a))
 }

@@ -192,7 +192,6 @@ type cramma[T learner.Float] struct {
 	grown float64 // see primal.Growth
 }
 
-// Learn is Learner.Learn.
 func (c *cramma[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := c.Begin(b, rounds, false); err != nil {
 		return err

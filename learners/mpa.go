@@ -116,7 +116,6 @@ func newMPA[T learner.Float](cfg MPAConfig, _ learner.Env) (learner.Learner[T], 
 	return l, nil
 }
 
-// Learn is Learner.Learn.
 func (l *mpa[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	known := l.cfg.Classes
 	if known == 0 {
@@ -184,28 +183,21 @@ func rival(scores []float64, r int) int {
 	return best
 }
 
-// Score is Learner.Score.
 func (l *mpa[T]) Score(b *engine.Block[T], dst []float64) error { return l.outputs(b, dst) }
 
 // Outputs is for [learner.OutputsOf]: the classes that have come.
-func (l *mpa[T]) Outputs() int { return l.classes }
-
-// Updates is Learner.Updates.
+func (l *mpa[T]) Outputs() int   { return l.classes }
 func (l *mpa[T]) Updates() int64 { return l.updates }
 
-// Bytes is Learner.Bytes.
 func (l *mpa[T]) Bytes() int64 {
 	return l.table.Bytes() + int64(unsafe.Sizeof(*l)) + 8*int64(cap(l.scores)) +
 		primal.BytesOf(l.coef)
 }
 
 // State returns the weights, [feature][class], and the updates.
-func (l *mpa[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-// SetState is Learner.SetState.
+func (l *mpa[T]) State() learner.State           { return learner.StateOf(l.fields) }
 func (l *mpa[T]) SetState(s learner.State) error { return learner.SetState("mpa", s, l.fields) }
 
-// CheckState is Learner.CheckState.
 func (l *mpa[T]) CheckState(s learner.State) error {
 	return learner.CheckState("mpa", s, l.fields)
 }
@@ -215,7 +207,6 @@ func (l *mpa[T]) fields(c *learner.Codec) {
 	l.table.fields(c, l.cfg.Classes)
 }
 
-// Forget is [learner.Forgetter.Forget].
 func (l *mpa[T]) Forget(keep float64) error {
 	if err := learner.CheckKeep("mpa", keep); err != nil {
 		return err
@@ -228,7 +219,6 @@ func (l *mpa[T]) Forget(keep float64) error {
 	return nil
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *mpa[T]) Snapshot() learner.Predictor[T] {
 	p := &prototypes[T]{table: l.table, known: l.cfg.Classes}
 	p.tiles = slices.Clone(p.tiles)
@@ -239,7 +229,6 @@ func (l *mpa[T]) Snapshot() learner.Predictor[T] {
 	return p
 }
 
-// View is for [learner.ViewOf].
 func (l *mpa[T]) View() learner.Predictor[T] {
 	return &prototypes[T]{table: l.table, known: l.cfg.Classes}
 }
@@ -250,24 +239,17 @@ type prototypes[T learner.Float] struct {
 	known int
 }
 
-// Outputs is Predictor.Outputs.
-func (p *prototypes[T]) Outputs() int { return p.classes }
-
-// Score is Predictor.Score.
+func (p *prototypes[T]) Outputs() int                                  { return p.classes }
 func (p *prototypes[T]) Score(b *engine.Block[T], dst []float64) error { return p.outputs(b, dst) }
-
-// Bytes is Predictor.Bytes.
-func (p *prototypes[T]) Bytes() int64 { return p.table.Bytes() + int64(unsafe.Sizeof(*p)) }
+func (p *prototypes[T]) Bytes() int64                                  { return p.table.Bytes() + int64(unsafe.Sizeof(*p)) }
 
 // State is Predictor.State: the weights.
 func (p *prototypes[T]) State() learner.State { return learner.StateOf(p.walk) }
 
-// CheckState is for [learner.CheckRestored].
 func (p *prototypes[T]) CheckState(s learner.State) error {
 	return learner.CheckState("mpa", s, (&prototypes[T]{known: p.known}).walk)
 }
 
-// Restored is Restorer.Restored.
 func (p *prototypes[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	q := &prototypes[T]{known: p.known}
 	if err := learner.SetState("mpa", s, q.walk); err != nil {

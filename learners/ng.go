@@ -172,7 +172,6 @@ func newNG[T learner.Float](cfg NGConfig, _ learner.Env) (learner.Learner[T], er
 	}, nil
 }
 
-// Learn is Learner.Learn.
 func (l *ngLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckWeighted("ng", b, len(rounds)); err != nil {
 		return err
@@ -306,7 +305,6 @@ func (l *ngLearner[T]) hypothesis() columnWeights[T] {
 	return columnWeights[T]{w: l.w, columns: l.rows[:l.n], step: l.step[:l.n]}
 }
 
-// Score is Learner.Score.
 func (l *ngLearner[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis()
 	return p.Score(b, dst)
@@ -319,22 +317,16 @@ func (l *ngLearner[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return p.Proba(b, dst)
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *ngLearner[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
+func (l *ngLearner[T]) View() learner.Predictor[T]     { return l.hypothesis().view() }
 
-// View is for [learner.ViewOf].
-func (l *ngLearner[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
-
-// Weights is Learner.Weights.
 func (l *ngLearner[T]) Weights() []float64 {
 	p := l.hypothesis()
 	return p.Weights()
 }
 
-// Updates is Learner.Updates.
 func (l *ngLearner[T]) Updates() int64 { return l.updates }
 
-// Bytes is Learner.Bytes.
 func (l *ngLearner[T]) Bytes() int64 {
 	n := int64(unsafe.Sizeof(*l)) + 3*primal.BytesOf(l.gram) + 4*primal.BytesOf(l.scale) +
 		8*int64(len(l.order)) + primal.BytesOf(l.w)
@@ -348,12 +340,10 @@ func (l *ngLearner[T]) Bytes() int64 {
 // triangle of their inner products.
 func (l *ngLearner[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *ngLearner[T]) SetState(s learner.State) error {
 	return learner.SetState("ng", s, l.fields)
 }
 
-// CheckState is Learner.CheckState.
 func (l *ngLearner[T]) CheckState(s learner.State) error {
 	return learner.CheckState("ng", s, l.fields)
 }
@@ -417,7 +407,6 @@ func (p *columnWeights[T]) score(b *engine.Block[T], i int, dots []float64) floa
 	return f
 }
 
-// Score is Predictor.Score.
 func (p *columnWeights[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("ng", b, len(dst)); err != nil {
 		return err
@@ -439,7 +428,6 @@ func (p *columnWeights[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
-// Weights is Predictor.Weights.
 func (p *columnWeights[T]) Weights() []float64 {
 	w := slices.Clone(p.w)
 	for j, a := range p.step {
@@ -448,7 +436,6 @@ func (p *columnWeights[T]) Weights() []float64 {
 	return w
 }
 
-// Bytes is Predictor.Bytes.
 func (p *columnWeights[T]) Bytes() int64 {
 	n := int64(unsafe.Sizeof(*p)) + primal.BytesOf(p.w) + primal.BytesOf(p.step)
 	for _, c := range p.columns {
@@ -460,12 +447,10 @@ func (p *columnWeights[T]) Bytes() int64 {
 // State is Predictor.State: the tensors w, columns and step.
 func (p *columnWeights[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
-// CheckState is for [learner.CheckRestored].
 func (p *columnWeights[T]) CheckState(s learner.State) error {
 	return learner.CheckState("ng", s, p.Fields)
 }
 
-// Restored is Restorer.Restored.
 func (p *columnWeights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return primal.Restored("ng", &columnWeights[T]{}, s)
 }

@@ -80,7 +80,6 @@ func (o *obpm[T]) ownMembers() error {
 		learner.ErrParts)
 }
 
-// TraceTo is learner.Tracer.TraceTo.
 func (o *obpm[T]) TraceTo(t *learner.Trace) { o.trace = t }
 
 // Join is learner.Joiner.Join: weights and settings of the members are put side by side. S begins
@@ -198,7 +197,6 @@ func concatenated[E learner.Element](parts []learner.State, name string) (all []
 	return all
 }
 
-// Joined is learner.Joiner.Joined.
 func (o *obpm[T]) Joined() error {
 	j := o.joining
 	o.joining = nil

@@ -460,7 +460,6 @@ func (o *ovr[T]) hold(h *learner.Hypothesis) (name string, c learner.Config, ok 
 // fittingOVR is that of a base that has Fit.
 type fittingOVR[T learner.Float] struct{ *ovr[T] }
 
-// Fit is Fitter.Fit.
 func (o fittingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
 	learner.FitResult, error) {
 	return o.fit(ctx, b, f)
@@ -469,13 +468,11 @@ func (o fittingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f learner.Fi
 // fittingKeepingOVR is that of one that also keeps examples.
 type fittingKeepingOVR[T learner.Float] struct{ keepingOVR[T] }
 
-// Fit is Fitter.Fit.
 func (o fittingKeepingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
 	learner.FitResult, error) {
 	return o.fit(ctx, b, f)
 }
 
-// Learn is Learner.Learn.
 func (o *ovr[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	known := o.cfg.Classes
 	if known == 0 {
@@ -802,7 +799,6 @@ func (o *ovr[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
 	return nil
 }
 
-// Score is Learner.Score.
 func (o *ovr[T]) Score(b *engine.Block[T], dst []float64) error { return o.each(b, dst, ovrScore) }
 
 // Prober is for ProberOf.
@@ -888,7 +884,6 @@ func (o *ovr[T]) Weights() []float64 {
 	return w
 }
 
-// FiniteWeights is for [learner.FiniteWeights].
 func (o *ovr[T]) FiniteWeights() bool {
 	if base := o.base.Traits(); !base.Vector || o.pairs {
 		return true
@@ -948,12 +943,9 @@ func (r *ovrRun[T]) bytes() int64 {
 // State returns the columns' states, each with its number before the names, that of the rest, as
 // counters the classes, the examples presented, the updates of columns and the features that all
 // have seen, and of each class how many examples there were before its first.
-func (o *ovr[T]) State() learner.State { return learner.StateOf(o.fields) }
-
-// SetState is Learner.SetState.
+func (o *ovr[T]) State() learner.State           { return learner.StateOf(o.fields) }
 func (o *ovr[T]) SetState(s learner.State) error { return learner.SetState(o.name(), s, o.fields) }
 
-// CheckState is Learner.CheckState.
 func (o *ovr[T]) CheckState(s learner.State) error {
 	return learner.CheckState(o.name(), s, o.fields)
 }
@@ -1039,16 +1031,10 @@ type ballot[T learner.Float] struct {
 	of []memberPredictor[T]
 }
 
-// Outputs is Predictor.Outputs.
-func (p *ballot[T]) Outputs() int { return p.o.Outputs() }
-
-// Score is Predictor.Score.
+func (p *ballot[T]) Outputs() int                                  { return p.o.Outputs() }
 func (p *ballot[T]) Score(b *engine.Block[T], dst []float64) error { return p.o.Score(b, dst) }
+func (p *ballot[T]) Weights() []float64                            { return p.o.Weights() }
 
-// Weights is Predictor.Weights.
-func (p *ballot[T]) Weights() []float64 { return p.o.Weights() }
-
-// Hypothesis is for [learner.HypothesisOf].
 func (p *ballot[T]) Hypothesis() (all learner.Hypothesis) {
 	if p.o.cfg.Part != nil {
 		return all // not of all classes
@@ -1064,7 +1050,6 @@ func (p *ballot[T]) Hypothesis() (all learner.Hypothesis) {
 	return all
 }
 
-// Bytes is Predictor.Bytes.
 func (p *ballot[T]) Bytes() int64 {
 	n := p.o.Bytes() + int64(unsafe.Sizeof(*p)) + 56*int64(len(p.of))
 	for _, m := range p.of {
@@ -1077,7 +1062,6 @@ func (p *ballot[T]) Bytes() int64 {
 // many there are.
 func (p *ballot[T]) State() learner.State { return learner.StateOf(p.fields) }
 
-// CheckState is for [learner.CheckRestored].
 func (p *ballot[T]) CheckState(s learner.State) error {
 	r, err := p.like(s)
 	if err != nil {
@@ -1086,7 +1070,6 @@ func (p *ballot[T]) CheckState(s learner.State) error {
 	return learner.CheckState(p.o.name(), s, r.fields)
 }
 
-// Restored is Restorer.Restored.
 func (p *ballot[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	r, err := p.like(s)
 	if err != nil {
@@ -1167,7 +1150,6 @@ func (o *ovr[T]) Snapshot() learner.Predictor[T] {
 	return o.ballotOf(len(o.since), of)
 }
 
-// View is for [learner.ViewOf].
 func (o *ovr[T]) View() learner.Predictor[T] {
 	of := make([]learner.Predictor[T], len(o.columns))
 	for k, l := range o.columns {

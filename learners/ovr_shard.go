@@ -177,7 +177,6 @@ func (r *ovrRun[T]) given() error {
 	return nil
 }
 
-// Joined is learner.Joiner.Joined.
 func (o *ovr[T]) Joined() error {
 	if o.gathered != nil {
 		return o.joinedClasses()

@@ -183,7 +183,6 @@ func newPairs[T learner.Float](cfg PairsConfig, env learner.Env) (learner.Learne
 	return l, nil
 }
 
-// Learn is Learner.Learn.
 func (l *pairsLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock("pairs", b, len(rounds)); err != nil {
 		return err
@@ -317,7 +316,6 @@ func (l *pairsLearner[T]) scoreOf(e *pairEnd[T]) (float64, error) {
 	return l.score[0], err
 }
 
-// Score is Learner.Score.
 func (l *pairsLearner[T]) Score(b *engine.Block[T], dst []float64) error {
 	return shifted("pairs", b, dst, l.inner, l.b)
 }
@@ -339,14 +337,11 @@ func shifted[T learner.Float](name string, b *engine.Block[T], dst []float64, of
 
 // Weights is Learner.Weights; see also Bias.
 func (l *pairsLearner[T]) Weights() []float64 { return l.inner.Weights() }
-
-// Bias is Biased.Bias.
-func (l *pairsLearner[T]) Bias() float64 { return l.b }
+func (l *pairsLearner[T]) Bias() float64      { return l.b }
 
 // Updates returns the base's updates, and one for the first example of each class.
 func (l *pairsLearner[T]) Updates() int64 { return l.updates }
 
-// Bytes is Learner.Bytes.
 func (l *pairsLearner[T]) Bytes() int64 {
 	n := l.inner.Bytes() + int64(unsafe.Sizeof(*l)) + primal.BytesOf(l.z.X) +
 		primal.BytesOf(l.z.Val) + 4*int64(cap(l.z.Idx))
@@ -359,12 +354,10 @@ func (l *pairsLearner[T]) Bytes() int64 {
 // State is Learner.State: the base's, with base. before the names, the kept examples and the bias.
 func (l *pairsLearner[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *pairsLearner[T]) SetState(s learner.State) error {
 	return learner.SetState("pairs", s, l.fields)
 }
 
-// CheckState is Learner.CheckState.
 func (l *pairsLearner[T]) CheckState(s learner.State) error {
 	return learner.CheckState("pairs", s, l.fields)
 }
@@ -424,15 +417,12 @@ func newBiased[T learner.Float](of learner.Predictor[T], b float64) *biased[T] {
 	return &biased[T]{b: b, of: memberPredictor[T]{&of}}
 }
 
-// Score is Predictor.Score.
 func (p *biased[T]) Score(b *engine.Block[T], dst []float64) error {
 	return shifted("pairs", b, dst, *p.of.p, p.b)
 }
 
-// Weights is Predictor.Weights.
 func (p *biased[T]) Weights() []float64 { return (*p.of.p).Weights() }
 
-// Hypothesis is for [learner.HypothesisOf].
 func (p *biased[T]) Hypothesis() learner.Hypothesis {
 	h, _ := learner.HypothesisOf(*p.of.p)
 	for k := range h.Outputs {
@@ -441,18 +431,15 @@ func (p *biased[T]) Hypothesis() learner.Hypothesis {
 	return h
 }
 
-// Bytes is Predictor.Bytes.
 func (p *biased[T]) Bytes() int64 { return (*p.of.p).Bytes() + int64(unsafe.Sizeof(*p)) + 16 }
 
 // State is Predictor.State: that of the base's hypothesis, and the bias.
 func (p *biased[T]) State() learner.State { return learner.StateOf(p.fields) }
 
-// CheckState is for [learner.CheckRestored].
 func (p *biased[T]) CheckState(s learner.State) error {
 	return learner.CheckState("pairs", s, p.fields)
 }
 
-// Restored is Restorer.Restored.
 func (p *biased[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	r := newBiased(*p.of.p, 0)
 	if err := learner.SetState("pairs", s, r.fields); err != nil {
@@ -466,12 +453,10 @@ func (p *biased[T]) fields(c *learner.Codec) {
 	learner.Inners(c, func(int) string { return "base." }, []memberPredictor[T]{p.of})
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *pairsLearner[T]) Snapshot() learner.Predictor[T] {
 	return newBiased(l.inner.Snapshot(), l.b)
 }
 
-// View is for [learner.ViewOf].
 func (l *pairsLearner[T]) View() learner.Predictor[T] {
 	return newBiased(learner.ViewOf(l.inner), l.b)
 }

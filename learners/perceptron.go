@@ -244,7 +244,6 @@ func holdWeights(h *learner.Hypothesis) (learner.Config, learner.State, bool) {
 	return c, p.State(), true
 }
 
-// Fit is Fitter.Fit.
 func (p *perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	c, _, err := margin.NewCycle("perceptron", b, o, p.W, p.UpdateCount)

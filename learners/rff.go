@@ -326,7 +326,6 @@ const rffBytes = 1 << 20
 // Inner is learner.Wrapper.Inner: the base learner.
 func (l *rffLearner[T]) Inner() learner.Learner[T] { return l.inner }
 
-// Learn is Learner.Learn.
 func (l *rffLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	check := primal.CheckWeighted[T]
 	if l.classes {
@@ -357,7 +356,6 @@ type rffProber[T learner.Float] struct {
 	inner learner.Prober[T]
 }
 
-// Proba is Prober.Proba.
 func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 	k := learner.OutputsOf(p.rff.inner)
 	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
@@ -435,7 +433,6 @@ func (l *rffLearner[T]) each(b *engine.Block[T], do func(z *engine.Block[T],
 	return nil
 }
 
-// Score is Learner.Score.
 func (l *rffLearner[T]) Score(b *engine.Block[T], dst []float64) error {
 	k := learner.OutputsOf(l.inner)
 	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
@@ -450,12 +447,9 @@ func (l *rffLearner[T]) Score(b *engine.Block[T], dst []float64) error {
 func (l *rffLearner[T]) Weights() []float64 { return nil }
 
 // Features returns D.
-func (l *rffLearner[T]) Features() int { return l.cfg.D }
-
-// Updates is Learner.Updates.
+func (l *rffLearner[T]) Features() int  { return l.cfg.D }
 func (l *rffLearner[T]) Updates() int64 { return l.inner.Updates() }
 
-// Bytes is Learner.Bytes.
 func (l *rffLearner[T]) Bytes() int64 {
 	return l.inner.Bytes() + l.fourier.Bytes() + l.runs.Bytes((*rffRun[T]).bytes) +
 		int64(unsafe.Sizeof(*l))
@@ -464,7 +458,6 @@ func (l *rffLearner[T]) Bytes() int64 {
 // State is that of the base learner: the frequencies follow from the seed.
 func (l *rffLearner[T]) State() learner.State { return l.inner.State() }
 
-// SetState is Learner.SetState.
 func (l *rffLearner[T]) SetState(s learner.State) error {
 	s.Features = l.cfg.D // that the base has seen; of the examples' own nothing is stored
 	if err := l.inner.SetState(s); err != nil {
@@ -473,7 +466,6 @@ func (l *rffLearner[T]) SetState(s learner.State) error {
 	return nil
 }
 
-// CheckState is Learner.CheckState.
 func (l *rffLearner[T]) CheckState(s learner.State) error {
 	s.Features = l.cfg.D
 	if err := l.inner.CheckState(s); err != nil {
@@ -495,7 +487,6 @@ type rffChecker[T learner.Float] struct {
 	inner learner.MistakeChecker[T]
 }
 
-// Mistakes is MistakeChecker.Mistakes.
 func (c *rffChecker[T]) Mistakes(b *engine.Block[T]) (n int, err error) {
 	check := primal.CheckWeighted[T] // weights are the inner learner's matter
 	if c.rff.classes {
@@ -519,7 +510,6 @@ type mapped[T learner.Float] struct {
 	inner learner.Predictor[T]
 }
 
-// Score is Predictor.Score.
 func (p *mapped[T]) Score(b *engine.Block[T], dst []float64) error {
 	k := p.inner.Outputs()
 	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
@@ -533,7 +523,6 @@ func (p *mapped[T]) Score(b *engine.Block[T], dst []float64) error {
 // Weights returns nil: the weights are those of the random features.
 func (p *mapped[T]) Weights() []float64 { return nil }
 
-// Hypothesis is for [learner.HypothesisOf].
 func (p *mapped[T]) Hypothesis() learner.Hypothesis {
 	h, ok := learner.HypothesisOf(p.inner)
 	if !ok {
@@ -547,7 +536,6 @@ func (p *mapped[T]) Hypothesis() learner.Hypothesis {
 	return h
 }
 
-// Outputs is Predictor.Outputs.
 func (p *mapped[T]) Outputs() int { return p.inner.Outputs() }
 
 // Bytes is Predictor.Bytes, the map counted.
@@ -559,7 +547,6 @@ func (p *mapped[T]) Bytes() int64 {
 // State is that of the inner hypothesis: the frequencies follow from the seed.
 func (p *mapped[T]) State() learner.State { return p.inner.State() }
 
-// CheckState is for [learner.CheckRestored].
 func (p *mapped[T]) CheckState(s learner.State) error {
 	s.Features = p.rff.cfg.D
 	if err := learner.CheckRestored(p.inner, s); err != nil {
@@ -568,7 +555,6 @@ func (p *mapped[T]) CheckState(s learner.State) error {
 	return nil
 }
 
-// Restored is Restorer.Restored.
 func (p *mapped[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	s.Features = p.rff.cfg.D
 	inner, err := learner.Restored(p.inner, s)
@@ -584,7 +570,6 @@ type mappedProber[T learner.Float] struct {
 	prober learner.Prober[T]
 }
 
-// Proba is Prober.Proba.
 func (p *mappedProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 	k := p.inner.Outputs()
 	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
@@ -606,8 +591,5 @@ func (l *rffLearner[T]) over(inner learner.Predictor[T]) learner.Predictor[T] {
 	return &m
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *rffLearner[T]) Snapshot() learner.Predictor[T] { return l.over(l.inner.Snapshot()) }
-
-// View is for [learner.ViewOf].
-func (l *rffLearner[T]) View() learner.Predictor[T] { return l.over(learner.ViewOf(l.inner)) }
+func (l *rffLearner[T]) View() learner.Predictor[T]     { return l.over(learner.ViewOf(l.inner)) }

@@ -113,7 +113,6 @@ func newAdditive[T learner.Float](r rule) *additive[T] {
 	return l
 }
 
-// Learn is Learner.Learn.
 func (l *additive[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := l.Begin(b, rounds, l.rule.weights); err != nil {
 		return err
@@ -142,10 +141,8 @@ func (l *additive[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	return nil
 }
 
-// Forget is [learner.Forgetter.Forget].
 func (l *additive[T]) Forget(keep float64) error { return l.Weaken(keep) }
 
-// Mix is [learner.Mixer.Mix].
 func (l *additive[T]) Mix(of []learner.Learner[T], share []float64,
 	before learner.Learner[T]) error {
 	return mixWeights(l, of, share, before)
@@ -183,7 +180,6 @@ func newScaledLinear[T learner.Float](r rule, whole passes) *scaled[T] {
 	return l
 }
 
-// Learn is Learner.Learn.
 func (l *scaled[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := l.Begin(b, rounds, l.rule.weights); err != nil {
 		return err

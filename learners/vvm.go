@@ -387,7 +387,6 @@ func (v *vvm[T]) Snapshot() learner.Predictor[T] {
 	return p.Copied()
 }
 
-// View is for [learner.ViewOf].
 func (v *vvm[T]) View() learner.Predictor[T] {
 	p := v.gaussian()
 	return &p
@@ -512,10 +511,8 @@ func (v *vvm[T]) Points() [][]float64 {
 	return out
 }
 
-// Updates is Learner.Updates.
 func (v *vvm[T]) Updates() int64 { return v.updates }
 
-// Bytes is Learner.Bytes.
 func (v *vvm[T]) Bytes() int64 {
 	return v.p.Bytes() + v.spares.Bytes() + int64(unsafe.Sizeof(*v))
 }
@@ -530,12 +527,9 @@ func (v *vvm[T]) Forget(keep float64) error {
 }
 
 // State is Learner.State: the posterior.
-func (v *vvm[T]) State() learner.State { return learner.StateOf(v.fields) }
-
-// SetState is Learner.SetState.
+func (v *vvm[T]) State() learner.State           { return learner.StateOf(v.fields) }
 func (v *vvm[T]) SetState(s learner.State) error { return learner.SetState(v.name, s, v.fields) }
 
-// CheckState is Learner.CheckState.
 func (v *vvm[T]) CheckState(s learner.State) error {
 	return learner.CheckState(v.name, s, v.fields)
 }

@@ -163,7 +163,6 @@ type diagonalOnline[T learner.Float] struct {
 	v []float64
 }
 
-// Learn is Learner.Learn.
 func (l *diagonalOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckWeighted(l.rule.Name, b, len(rounds)); err != nil {
 		return err
@@ -230,7 +229,6 @@ type fullOnline[T learner.Float] struct {
 	x, vx  []float64 // the current example, and Sigma x
 }
 
-// Learn is Learner.Learn.
 func (l *fullOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckWeighted(l.rule.Name, b, len(rounds)); err != nil {
 		return err

@@ -28,7 +28,6 @@ func Restored[T learner.Float](name string, p walked[T], s learner.State) (learn
 // OneOutput is for predictors of two classes.
 type OneOutput struct{}
 
-// Outputs is Predictor.Outputs.
 func (OneOutput) Outputs() int { return 1 }
 
 // weights is the hypothesis f(x) = scale w.x with weights in the precision of the examples. It is
@@ -58,7 +57,6 @@ func dotOf[T learner.Float](w []T, b *engine.Block[T], i int) float64 {
 	return float64(vecmath.SparseDotUnchecked(trusted.Indices{}, idx, val, w))
 }
 
-// Score is Predictor.Score.
 func (p *weights[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := CheckRows(p.name, b, len(dst)); err != nil {
 		return err
@@ -88,21 +86,16 @@ func (p *weights[T]) Score(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
-// Weights is Predictor.Weights.
 func (p *weights[T]) Weights() []float64 { return Scaled(p.w, p.scale) }
-
-// Bytes is Predictor.Bytes.
-func (p *weights[T]) Bytes() int64 { return BytesOf(p.w) + int64(unsafe.Sizeof(*p)) }
+func (p *weights[T]) Bytes() int64       { return BytesOf(p.w) + int64(unsafe.Sizeof(*p)) }
 
 // State is Predictor.State: the tensor w and the scalar scale.
 func (p *weights[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
-// CheckState is for [learner.CheckRestored].
 func (p *weights[T]) CheckState(s learner.State) error {
 	return learner.CheckState(p.name, s, p.Fields)
 }
 
-// Restored is Restorer.Restored.
 func (p *weights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return Restored(p.name, &weights[T]{name: p.name}, s)
 }
