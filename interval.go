@@ -3,7 +3,7 @@ package halfspace
 import (
 	"fmt"
 
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/spread"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -11,7 +11,7 @@ import (
 const mostMemberWeights = 1 << 25
 
 // Interval returns the scores between which a share of the members of an ensemble lies, such as
-// 0.9: how far the draws have set them apart, and no confidence interval (see eval.Spread). The
+// 0.9: how far the draws have set them apart, and no confidence interval (see package spread). The
 // share is above 0 and below 1. ErrMembers if the learner has no members with weights of their own
 // (obpm has, see learner.MembersOf), or more than 2^25 weights of them, or tells more than two
 // classes, or was saved to predict only; else errors are those of Score.
@@ -38,7 +38,7 @@ func (m *Model) Interval(r *Row, share float64) (low, high float64, err error) {
 func (t *teaching[T]) interval(h *hypothesis, r *Row, share float64, presented uint64) (low,
 	high float64, err error) {
 	if t.spread == nil || t.spreadAt != presented {
-		s, ok := eval.NewSpread(t.l, mostMemberWeights)
+		s, ok := spread.New(t.l, mostMemberWeights)
 		if !ok {
 			return 0, 0, fmt.Errorf("halfspace: interval: %w", ErrMembers)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/scratch"
+	"github.com/halfspace-ml/halfspace/internal/spread"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
@@ -243,7 +244,7 @@ type teaching[T engine.Float] struct {
 	l           learner.Learner[T]
 	calibration *learner.Calibration // nil: none
 
-	spread   *eval.Spread[T] // of the members, after so many examples; nil: not asked for yet
+	spread   *spread.Spread[T] // of the members, after so many examples; nil: not asked for yet
 	spreadAt uint64
 
 	work  work[T]

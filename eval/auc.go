@@ -38,10 +38,10 @@ func (m *Metrics) AUC() (auc, bound float64) {
 	if m.each != nil {
 		return m.meanAUC(func(classTally) float64 { return 1 })
 	}
-	if m.scores == nil || len(m.classes) > 2 {
+	if m.s.Scores == nil || len(m.s.Classes) > 2 {
 		return math.NaN(), math.NaN()
 	}
-	return areaOf(m.scores, m.lost, 1)
+	return areaOf(m.s.Scores, m.s.Lost, 1)
 }
 
 // WeightedAUC is AUC of more than two classes with each class weighing as much as its examples do
@@ -50,26 +50,26 @@ func (m *Metrics) WeightedAUC() (auc, bound float64) {
 	if m.each == nil {
 		return math.NaN(), math.NaN()
 	}
-	return m.meanAUC(func(c classTally) float64 { return c.came })
+	return m.meanAUC(func(c classTally) float64 { return c.Came })
 }
 
 // ClassAUC returns AUC of class k against all others, by its scores; of two classes it is NaN, as
 // it is of a class that never came, or where nothing else did.
 func (m *Metrics) ClassAUC(k int) (auc, bound float64) {
 	switch {
-	case m.each == nil || k < 0 || k >= len(m.classes) || m.classes[k].came == 0 ||
-		m.classes[k].came == m.sum:
+	case m.each == nil || k < 0 || k >= len(m.s.Classes) || m.s.Classes[k].Came == 0 ||
+		m.s.Classes[k].Came == m.s.Sum:
 		return math.NaN(), math.NaN()
 	case k >= len(m.each): // it has no scores: all are equal
 		return 0.5, 0.5
 	}
-	return areaOf(m.each[k].bins, m.each[k].lost, 1/m.sum)
+	return areaOf(m.each[k].bins, m.each[k].lost, 1/m.s.Sum)
 }
 
 // meanAUC returns the mean over the classes that have one.
 func (m *Metrics) meanAUC(weight func(classTally) float64) (auc, bound float64) {
 	var sum float64
-	for k, c := range m.classes {
+	for k, c := range m.s.Classes {
 		if a, b := m.ClassAUC(k); a == a {
 			w := weight(c)
 			auc, bound, sum = auc+w*a, bound+w*b, sum+w
@@ -82,16 +82,16 @@ func (m *Metrics) meanAUC(weight func(classTally) float64) (auc, bound float64) 
 func areaOf(bins []scoreBin, lost scoreBin, unit float64) (auc, bound float64) {
 	var won, same, below, positive, negative float64
 	for _, b := range bins {
-		b.positive, b.negative = b.positive*unit, b.negative*unit
-		won += b.positive * below
-		same += b.positive * b.negative
-		below += b.negative
-		positive, negative = positive+b.positive, negative+b.negative
+		b.Positive, b.Negative = b.Positive*unit, b.Negative*unit
+		won += b.Positive * below
+		same += b.Positive * b.Negative
+		below += b.Negative
+		positive, negative = positive+b.Positive, negative+b.Negative
 	}
-	lost.positive, lost.negative = lost.positive*unit, lost.negative*unit
-	won += positive * lost.negative
-	same += lost.positive * lost.negative
-	pairs := (positive + lost.positive) * (negative + lost.negative)
+	lost.Positive, lost.Negative = lost.Positive*unit, lost.Negative*unit
+	won += positive * lost.Negative
+	same += lost.Positive * lost.Negative
+	pairs := (positive + lost.Positive) * (negative + lost.Negative)
 	return (won + same/2) / pairs, same / 2 / pairs
 }
 
@@ -140,10 +140,10 @@ func CurveOf(all []Scored) (c Curve) {
 // Curve returns that of the bins, whose thresholds are their least scores; empty without
 // MetricsOptions.AUC, and of more than two classes, which have one each.
 func (m *Metrics) Curve() Curve {
-	if m.each != nil || len(m.classes) > 2 {
+	if m.each != nil || len(m.s.Classes) > 2 {
 		return Curve{}
 	}
-	return m.curveOf(m.scores, m.lost)
+	return m.curveOf(m.s.Scores, m.s.Lost)
 }
 
 // ClassCurve is Curve of class k against all others, by its scores; empty where ClassAUC is NaN.
@@ -157,16 +157,16 @@ func (m *Metrics) ClassCurve(k int) Curve {
 func (m *Metrics) curveOf(bins []scoreBin, lost scoreBin) (c Curve) {
 	for i := len(bins) - 1; i >= 0; i-- {
 		b := bins[i]
-		if b.positive+b.negative == 0 {
+		if b.Positive+b.Negative == 0 {
 			continue
 		}
-		c.Positives += b.positive / m.unit
-		c.Negative += b.negative / m.unit
+		c.Positives += b.Positive / m.s.Unit
+		c.Negative += b.Negative / m.s.Unit
 		c.Points = append(c.Points, CurvePoint{binStart(i), c.Positives, c.Negative})
 	}
-	if lost.positive+lost.negative > 0 {
-		c.Positives += lost.positive / m.unit
-		c.Negative += lost.negative / m.unit
+	if lost.Positive+lost.Negative > 0 {
+		c.Positives += lost.Positive / m.s.Unit
+		c.Negative += lost.Negative / m.s.Unit
 		c.Points = append(c.Points, CurvePoint{math.NaN(), c.Positives, c.Negative})
 	}
 	return c

@@ -309,10 +309,6 @@ func TestUntilConverged(t *testing.T) {
 		c.Errors != 0 {
 		t.Errorf("%d errors (%v) on the data it converged on", c.Errors, err)
 	}
-	if m, ok, err := eval.Measure(t.Context(), learner.ViewOf(l), memory(all)); err != nil || !ok ||
-		!(m.Norm(2, 0) > 0) {
-		t.Errorf("margin %v %v %v, want > 0", m, ok, err)
-	}
 	limited, err := eval.Run(t.Context(), perceptron(t), memory(all),
 		eval.Options{UntilConverged: true, MaxUpdates: 1})
 	if err != nil {
@@ -444,36 +440,6 @@ func TestProgress(t *testing.T) {
 		if last := got.steps[len(got.steps)-1]; last != end {
 			t.Errorf("block %d: last step %+v, want %+v", size, last, end)
 		}
-	}
-}
-
-// TestMargin works a margin out by hand: scores 2, 4 and -3, |w| = 5.
-func TestMargin(t *testing.T) {
-	all := memory(block([3]float64{+1, 2, 0}, [3]float64{-1, -4, 0}))
-	m, ok, err := eval.Measure(t.Context(), &fake{weight: []float64{3, -4}}, all)
-	for _, want := range []struct {
-		p    float64
-		skip int
-		m    float64
-	}{{2, 0, 2. / 5}, {2, 1, 2. / 4}, {1, 0, 2. / 4}, {math.Inf(1), 0, 2. / 7},
-		{4, 0, 2 / math.Pow(math.Pow(3, 4./3)+math.Pow(4, 4./3), 3./4)}} {
-		if got := m.Norm(want.p, want.skip); !(math.Abs(got-want.m) < 1e-15) || !ok || err != nil {
-			t.Errorf("p = %v: margin %v %v %v, want %v", want.p, got, ok, err, want.m)
-		}
-	}
-	m, ok, err = eval.Measure(t.Context(), &fake{weight: []float64{3, -4}},
-		memory(block([3]float64{+1, 2, 0}, [3]float64{+1, -3, 0})))
-	if m.Norm(2, 0) != -0.6 || !ok || err != nil {
-		t.Errorf("margin %v %v %v, want -0.6", m.Norm(2, 0), ok, err)
-	}
-	for name, w := range map[string][]float64{"no weights": nil, "zero weights": {0, 0}} {
-		if _, ok, err := eval.Measure(t.Context(), &fake{weight: w}, all); ok || err != nil {
-			t.Errorf("%s: margin defined (%v)", name, err)
-		}
-	}
-	if _, ok, err := eval.Measure(t.Context(), &fake{weight: []float64{1}},
-		memory(&engine.Block[float64]{})); ok || err != nil {
-		t.Errorf("no examples: margin defined (%v)", err)
 	}
 }
 

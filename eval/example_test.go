@@ -2,10 +2,8 @@ package eval_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
@@ -75,37 +73,12 @@ func ExampleFit() {
 }
 
 // A learner with probabilities: how good they are.
-func ExampleProbabilities() {
+func ExampleMetrics_Probabilities() {
 	r := must(eval.Run(ctx, newLearner("adf"), generated("train"), eval.Options{Proba: true}))
 	fmt.Printf("%d examples, log loss %.2f, Brier score %.3f, calibration error %.3f\n",
-		r.Proba.Examples, r.Proba.LogLoss(), r.Proba.Brier(), r.Proba.CalibrationError())
+		r.Proba.Examples(), r.Proba.LogLoss(), r.Proba.Brier(), r.Proba.CalibrationError())
 	// Output:
 	// 400 examples, log loss 0.10, Brier score 0.019, calibration error 0.074
-}
-
-// The margin of a hypothesis is the least distance of an example from the hyperplane.
-func ExampleMargins() {
-	l := newLearner("romma")
-	must(eval.Run(ctx, l, generated("train"), eval.Options{UntilConverged: true}))
-	m, ok, err := eval.Measure(ctx, l.Snapshot(), generated("train"))
-	fmt.Printf("%.4f; in the largest coordinate %.4f %v %v\n", m.Norm(2, 0), m.Norm(math.Inf(1), 0),
-		ok, err)
-	// Output:
-	// 0.0296; in the largest coordinate 0.0116 true <nil>
-}
-
-// Members at an angle have an average of more margin than theirs: the bound says at least how much.
-func ExampleAverageBound() {
-	b := &engine.Block[float64]{Dim: 2, Stride: 2, X: []float64{1, 1, -1, -1}, Y: []float64{1, -1}}
-	members := [][]float64{{1, 0.1}, {0.1, 1}}
-	l := newLearner("perceptron")
-	must(eval.Run(ctx, l, eval.NewMemory(b, nil), eval.Options{}))
-	var bound eval.AverageBound
-	m, bound, ok, err := eval.MeasureAverage(ctx, l.Snapshot(), members, eval.NewMemory(b, nil))
-	fmt.Printf("margins %.2f, of the average at least %.2f, it is %.2f %v %v\n", bound.Margins,
-		bound.Equal, m.Norm(2, 0), ok, err)
-	// Output:
-	// margins [1.09 1.09], of the average at least 1.41, it is 1.41 true <nil>
 }
 
 // Memory gives a data set again, in any order.
@@ -227,21 +200,6 @@ func ExampleScore() {
 	// <nil>
 }
 
-// A run that was stopped goes on, and counts on.
-func ExampleStanding() {
-	l := newLearner("pa")
-	var at *eval.Standing
-	stop := errors.New("enough")
-	_, err := eval.Run(ctx, l, generated("train"), eval.Options{Epochs: 2, CheckpointEvery: 70,
-		Checkpoint: func(r eval.Result) error { at = r.Standing; return stop }})
-	fmt.Println(errors.Is(err, stop), at.Presented())
-	r := must(eval.Run(ctx, l, generated("train"), eval.Options{Epochs: 2, Continue: at}))
-	fmt.Println(r.Epochs, r.Presented == 2*r.Examples, r.Behind)
-	// Output:
-	// true 70
-	// 2 true 70
-}
-
 // Metrics of six predictions: one positive is missed, and one negative is taken for a positive.
 func ExampleMetrics() {
 	m := eval.NewMetrics(eval.MetricsOptions{AUC: true})
@@ -354,79 +312,6 @@ func ExampleWindow() {
 	// 7 outcomes, error of the last 4 is 0
 }
 
-// firstDrift gives a detector 2000 losses, 1 of 10 an error, and then 1 of 2. It returns the
-// example at which drift is found first, 0 for none.
-func firstDrift(d eval.DriftDetector) int {
-	for i := 1; i <= 4000; i++ {
-		every, loss := 10, 0.0
-		if i > 2000 {
-			every = 2
-		}
-		if i%every == 0 {
-			loss = 1
-		}
-		if d.Add(loss) == eval.DriftFound {
-			return i
-		}
-	}
-	return 0
-}
-
-// Errors rise from 10 to 50 % after 2000 examples: where each detector finds it.
-func ExampleDriftDetector() {
-	for _, name := range eval.DriftDetectors() {
-		var d eval.DriftDetector = must(eval.NewDriftDetector(name))
-		fmt.Println(name, firstDrift(d))
-	}
-	// Output:
-	// adwin 2048
-	// ddm 2080
-	// page-hinkley 2112
-}
-
-// A smaller delta asks for more evidence: the change after 2000 examples is found later, and more
-// of the losses before it are left in the window.
-func ExampleADWIN() {
-	for _, delta := range []float64{0.1, 1e-6} {
-		d := eval.NewADWIN(delta)
-		at := firstDrift(d)
-		fmt.Println(at, d.Len())
-	}
-	// Output:
-	// 2048 96
-	// 2080 544
-}
-
-// DDM warns before it finds drift.
-func ExampleDDM() {
-	d := eval.NewDDM()
-	var last eval.DriftState
-	for i := 1; i <= 3000; i++ {
-		loss := 0.0
-		if i%10 == 0 || i > 2000 && i%5 == 0 { // errors rise from 10 to 20 %
-			loss = 1
-		}
-		if s := d.Add(loss); s > last {
-			fmt.Printf("%s after %d examples\n", s, i)
-			last = s
-		}
-	}
-	// Output:
-	// warning after 2176 examples
-	// drift after 2336 examples
-}
-
-// A larger lambda waits for more errors above the mean, and so takes longer.
-func ExamplePageHinkley() {
-	for _, lambda := range []float64{20, 50, 100} {
-		fmt.Println(lambda, firstDrift(eval.NewPageHinkley(eval.DefaultPHDelta, lambda)))
-	}
-	// Output:
-	// 20 2016
-	// 50 2048
-	// 100 2112
-}
-
 // turned are 2000 examples of which the labels change sign after 1000.
 func turned() *eval.Memory[float64] {
 	params := map[string]string{"n": "2000", "d": "10"}
@@ -440,8 +325,7 @@ func turned() *eval.Memory[float64] {
 // A run that watches for drift: all labels change sign after 1000 examples. It is found soon,
 // and once more while errors still rise, until the new labels are learned.
 func ExampleDrift() {
-	adwin := eval.NewADWIN(eval.DefaultADWINDelta)
-	r := must(eval.Run(ctx, newLearner("pa"), turned(), eval.Options{Drift: adwin}))
+	r := must(eval.Run(ctx, newLearner("pa"), turned(), eval.Options{Drift: "adwin"}))
 	for _, at := range r.Drifts {
 		var d eval.Drift = at
 		fmt.Printf("after %d examples, error until then %.3f\n", d.Example, d.Error)

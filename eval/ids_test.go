@@ -112,9 +112,9 @@ func TestIDs(t *testing.T) {
 		classes int
 		o       eval.Options
 	}{
-		{"perceptron", 2, eval.Options{AUC: true, Calibrate: eval.Platt}},
+		{"perceptron", 2, eval.Options{AUC: true, Calibrate: "platt"}},
 		{"obpm", 2, eval.Options{Proba: true, Curve: 10}},
-		{"ovr", 4, eval.Options{Window: 50, Calibrate: eval.Temperature}},
+		{"ovr", 4, eval.Options{Window: 50, Calibrate: "temperature"}},
 	} {
 		all, start := lateExamples(n, c.classes), lateLearner(t, c.name)
 		var rows []lateRow

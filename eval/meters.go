@@ -39,7 +39,7 @@ func newMeters(o *Options) meters {
 		m.fading = NewMetrics(faded)
 	}
 	if o.Curve > 0 {
-		m.curve = curve{step: 1, most: max(o.Curve, 2)}
+		m.curve = curve{curveState{Step: 1}, max(o.Curve, 2)}
 	}
 	return m
 }
@@ -115,37 +115,46 @@ func (r *run[T]) point() LearningPoint {
 
 // curve keeps points at equal distances, which double when there are too many.
 type curve struct {
-	points []LearningPoint
-	step   int64 // 0: no points
-	from   int64 // examples before the run
-	most   int
+	curveState
+	most int
+}
+
+// curveState is the JSON of a curve.
+type curveState struct {
+	Points []numbers // each a LearningPoint
+	Step   int64     // 0: no points
+	From   int64     // examples before the run
 }
 
 // next returns after how many examples a point is due.
 func (c *curve) next() int64 {
-	if c.step == 0 {
+	if c.Step == 0 {
 		return math.MaxInt64
 	}
-	return c.from + c.step*int64(len(c.points)+1)
+	return c.From + c.Step*int64(len(c.Points)+1)
 }
 
 // add keeps the point that is due.
 func (c *curve) add(p LearningPoint) {
-	if c.points = append(c.points, p); len(c.points) < c.most {
+	c.Points = append(c.Points, numbers{float64(p.Examples), float64(p.Errors), p.Recent})
+	if len(c.Points) < c.most {
 		return
 	}
-	kept := c.points[:0]
-	for i := 1; i < len(c.points); i += 2 {
-		kept = append(kept, c.points[i])
+	kept := c.Points[:0]
+	for i := 1; i < len(c.Points); i += 2 {
+		kept = append(kept, c.Points[i])
 	}
-	c.points = kept
-	c.step *= 2
+	c.Points = kept
+	c.Step *= 2
 }
 
 // all returns the points, the last of which is the end.
-func (c *curve) all(end LearningPoint) []LearningPoint {
-	if n := len(c.points); end.Examples == 0 || n > 0 && c.points[n-1].Examples == end.Examples {
-		return c.points
+func (c *curve) all(end LearningPoint) (points []LearningPoint) {
+	for _, p := range c.Points {
+		points = append(points, LearningPoint{int64(p[0]), int64(p[1]), p[2]})
 	}
-	return append(c.points, end)
+	if n := len(points); end.Examples == 0 || n > 0 && points[n-1].Examples == end.Examples {
+		return points
+	}
+	return append(points, end)
 }

@@ -92,6 +92,14 @@ func (o *Outcome) BelieveEach(p []float64) {
 	}
 }
 
+// calibrationBins equal bins of [0, 1] are what CalibrationError compares; a probability on a
+// border belongs to the upper one.
+const calibrationBins = 10
+
+// LeastProbability is what LogLoss takes the probability of a label for where it is less: certainty
+// that was wrong would cost an infinite loss.
+const LeastProbability = 1e-15
+
 // MaxConfusion is the most classes of which a confusion matrix is kept; of more, each class has
 // its figures, and no cells.
 const MaxConfusion = 100
@@ -109,7 +117,7 @@ type MetricsOptions struct {
 
 // Metrics tallies outcomes, in memory that does not grow with them. Without weights and fading all
 // counts are whole numbers up to 2^53, so that nothing depends on the order. Not safe for
-// concurrent use; of any number of Metrics, Merge makes one.
+// concurrent use.
 //
 // Conventions are those of scikit-learn: what would be divided by 0 is 0, and macro means are over
 // the classes that came or were predicted, balanced error is over those that came. Shares are from
@@ -117,21 +125,34 @@ type MetricsOptions struct {
 //
 // Cost: some ns an outcome, 10 more with AUC; nothing is allocated but for a new class.
 type Metrics struct {
-	o        MetricsOptions
-	examples int64
-	unit     float64 // of the present weights: 1 without fading
+	o    MetricsOptions
+	s    metricsState
+	each []classScores
+}
 
-	sum, right  float64
-	classes     []classTally
-	cells       []float64 // [class][predicted], in rows of stride; nil for too many classes
-	stride      int
-	weighed     float64 // weight of what has probabilities
-	logLoss     float64
-	brier       float64
-	calibration [calibrationBins]calibrationBin
-	scores      []scoreBin
-	lost        scoreBin // NaN
-	each        []classScores
+// metricsState is what Metrics have tallied, as JSON holds it.
+type metricsState struct {
+	Examples int64
+	Unit     float64 // of the present weights: 1 without fading
+
+	Sum, Right  float64
+	Classes     []classTally
+	Cells       []float64 // [class][predicted], in rows of Stride; nil for too many classes
+	Stride      int
+	Weighed     float64 // weight of what has probabilities
+	LogLoss     float64
+	Brier       float64
+	Calibration [calibrationBins]calibrationBin
+	Scores      []scoreBin
+	Lost        scoreBin // NaN
+}
+
+// valid reports whether Metrics with these options can have the state.
+func (s *metricsState) valid(o *MetricsOptions) bool {
+	n := len(s.Classes)
+	return s.Unit > 0 && s.Examples >= 0 && (s.Scores == nil) == !o.AUC &&
+		(s.Scores == nil || len(s.Scores) == 2*scoreBins) && len(s.Cells) == s.Stride*s.Stride &&
+		s.Stride >= 0 && s.Stride <= MaxConfusion && (s.Cells == nil || s.Stride >= n)
 }
 
 // classScores are those of a class, of more than two.
@@ -140,71 +161,79 @@ type classScores struct {
 	lost scoreBin // NaN, or no score
 }
 
-type classTally struct{ came, predicted, right float64 }
-type scoreBin struct{ negative, positive float64 }
+type classTally struct {
+	Came      float64 `json:"c,omitempty"`
+	Predicted float64 `json:"p,omitempty"`
+	Right     float64 `json:"r,omitempty"`
+}
+
+type scoreBin struct {
+	Negative float64 `json:"n,omitempty"`
+	Positive float64 `json:"p,omitempty"`
+}
 
 // calibrationBin is what a bin of probabilities has: its weight, and the sums of p and of hits.
-type calibrationBin struct{ weight, p, hits float64 }
+type calibrationBin struct{ Weight, P, Hits float64 }
 
 // NewMetrics returns empty Metrics.
 func NewMetrics(o MetricsOptions) *Metrics {
 	m := &Metrics{o: o}
 	m.Reset()
 	if o.AUC {
-		m.scores = make([]scoreBin, 2*scoreBins)
+		m.s.Scores = make([]scoreBin, 2*scoreBins)
 	}
 	return m
 }
 
 // Reset forgets all outcomes.
 func (m *Metrics) Reset() {
-	clear(m.cells)
-	clear(m.scores)
+	clear(m.s.Cells)
+	clear(m.s.Scores)
 	for k := range m.each {
 		clear(m.each[k].bins)
 		m.each[k].lost = scoreBin{}
 	}
-	*m = Metrics{o: m.o, unit: 1, classes: m.classes[:0], cells: m.cells, stride: m.stride,
-		scores: m.scores, each: m.each}
+	m.s = metricsState{Unit: 1, Classes: m.s.Classes[:0], Cells: m.s.Cells, Stride: m.s.Stride,
+		Scores: m.s.Scores}
 }
 
 // Add tallies an outcome. One of none of the classes is an error, and a wrong prediction of the
 // class that was predicted; the confusion matrix and the scores of two classes leave it out.
 func (m *Metrics) Add(o *Outcome) {
-	if last := int(max(o.Class, o.Predicted)); last >= len(m.classes) {
+	if last := int(max(o.Class, o.Predicted)); last >= len(m.s.Classes) {
 		m.grow(last + 1)
 	}
 	if f := m.o.Fading; f > 0 && f < 1 {
-		if m.unit /= f; m.unit > tooLarge {
-			m.scale(1 / m.unit)
-			m.unit = 1
+		if m.s.Unit /= f; m.s.Unit > tooLarge {
+			m.scale(1 / m.s.Unit)
+			m.s.Unit = 1
 		}
 	}
-	w := o.Weight * m.unit
-	m.examples++
-	m.sum += w
+	w := o.Weight * m.s.Unit
+	m.s.Examples++
+	m.s.Sum += w
 	if o.Class >= 0 {
-		m.classes[o.Class].came += w
+		m.s.Classes[o.Class].Came += w
 	}
 	if o.Predicted >= 0 {
-		m.classes[o.Predicted].predicted += w
+		m.s.Classes[o.Predicted].Predicted += w
 		if o.Predicted == o.Class {
-			m.classes[o.Class].right += w
-			m.right += w
+			m.s.Classes[o.Class].Right += w
+			m.s.Right += w
 		}
-		if m.cells != nil && o.Class >= 0 {
-			m.cells[int(o.Class)*m.stride+int(o.Predicted)] += w
+		if m.s.Cells != nil && o.Class >= 0 {
+			m.s.Cells[int(o.Class)*m.s.Stride+int(o.Predicted)] += w
 		}
 	}
-	if m.scores != nil && o.Class >= 0 {
-		b := &m.lost
+	if m.s.Scores != nil && o.Class >= 0 {
+		b := &m.s.Lost
 		if f := o.Score; f == f {
-			b = &m.scores[scoreBinOf(f)]
+			b = &m.s.Scores[scoreBinOf(f)]
 		}
 		if o.Class == 1 {
-			b.positive += w
+			b.Positive += w
 		} else {
-			b.negative += w
+			b.Negative += w
 		}
 	}
 	if o.Proba {
@@ -215,25 +244,25 @@ func (m *Metrics) Add(o *Outcome) {
 // AddScored is Add with the scores of all classes, of more than two, one after another: AUC is of
 // them. A class beyond has none. Cost: some ns a class.
 func (m *Metrics) AddScored(o *Outcome, scores []float64) {
-	before := m.sum
+	before := m.s.Sum
 	m.Add(o)
-	if !m.o.AUC || len(scores) > MaxConfusion || len(m.classes) > MaxConfusion {
+	if !m.o.AUC || len(scores) > MaxConfusion || len(m.s.Classes) > MaxConfusion {
 		m.each = nil
 		return
 	}
 	for k := len(m.each); k < len(scores); k++ {
 		c := classScores{bins: make([]scoreBin, 2*scoreBins)}
-		c.lost.negative = before // class k never came with a score
-		if k < len(m.classes) {
-			came := m.classes[k].came
+		c.lost.Negative = before // class k never came with a score
+		if k < len(m.s.Classes) {
+			came := m.s.Classes[k].Came
 			if k == int(o.Class) {
-				came -= o.Weight * m.unit
+				came -= o.Weight * m.s.Unit
 			}
-			c.lost.positive, c.lost.negative = came, before-came
+			c.lost.Positive, c.lost.Negative = came, before-came
 		}
 		m.each = append(m.each, c)
 	}
-	w := o.Weight * m.unit
+	w := o.Weight * m.s.Unit
 	for k := range m.each {
 		c := &m.each[k]
 		b := &c.lost
@@ -241,24 +270,24 @@ func (m *Metrics) AddScored(o *Outcome, scores []float64) {
 			b = &c.bins[scoreBinOf(scores[k])]
 		}
 		if k == int(o.Class) {
-			b.positive += w
+			b.Positive += w
 		} else {
-			b.negative += w
+			b.Negative += w
 		}
 	}
 }
 
 // believe tallies the probabilities of an outcome.
 func (m *Metrics) believe(o *Outcome, w float64) {
-	m.weighed += w
-	m.logLoss += w * o.LogLoss()
-	m.brier += w * o.Brier
+	m.s.Weighed += w
+	m.s.LogLoss += w * o.LogLoss()
+	m.s.Brier += w * o.Brier
 	if o.Sure == o.Sure {
-		b := &m.calibration[min(int(o.Sure*calibrationBins), calibrationBins-1)]
-		b.weight += w
-		b.p += w * o.Sure
+		b := &m.s.Calibration[min(int(o.Sure*calibrationBins), calibrationBins-1)]
+		b.Weight += w
+		b.P += w * o.Sure
 		if o.Hit {
-			b.hits += w
+			b.Hits += w
 		}
 	}
 }
@@ -269,22 +298,22 @@ const tooLarge = 1 << 400
 
 // scale multiplies all tallies.
 func (m *Metrics) scale(by float64) {
-	for _, v := range []*float64{&m.sum, &m.right, &m.weighed, &m.logLoss, &m.brier,
-		&m.lost.negative, &m.lost.positive} {
+	for _, v := range []*float64{&m.s.Sum, &m.s.Right, &m.s.Weighed, &m.s.LogLoss, &m.s.Brier,
+		&m.s.Lost.Negative, &m.s.Lost.Positive} {
 		*v *= by
 	}
-	for i := range m.classes {
-		c := &m.classes[i]
-		c.came, c.predicted, c.right = c.came*by, c.predicted*by, c.right*by
+	for i := range m.s.Classes {
+		c := &m.s.Classes[i]
+		c.Came, c.Predicted, c.Right = c.Came*by, c.Predicted*by, c.Right*by
 	}
-	for i := range m.cells {
-		m.cells[i] *= by
+	for i := range m.s.Cells {
+		m.s.Cells[i] *= by
 	}
-	for i := range m.calibration {
-		b := &m.calibration[i]
-		b.weight, b.p, b.hits = b.weight*by, b.p*by, b.hits*by
+	for i := range m.s.Calibration {
+		b := &m.s.Calibration[i]
+		b.Weight, b.P, b.Hits = b.Weight*by, b.P*by, b.Hits*by
 	}
-	scaleBins(m.scores, by)
+	scaleBins(m.s.Scores, by)
 	for k := range m.each {
 		m.each[k].scaled(by)
 	}
@@ -293,133 +322,50 @@ func (m *Metrics) scale(by float64) {
 // scaled multiplies the tallies of a class.
 func (c *classScores) scaled(by float64) {
 	scaleBins(c.bins, by)
-	c.lost = scoreBin{c.lost.negative * by, c.lost.positive * by}
+	c.lost = scoreBin{c.lost.Negative * by, c.lost.Positive * by}
 }
 
 func scaleBins(bins []scoreBin, by float64) {
 	for i := range bins {
 		b := &bins[i]
-		b.negative, b.positive = b.negative*by, b.positive*by
+		b.Negative, b.Positive = b.Negative*by, b.Positive*by
 	}
 }
 
 // grow makes room for n classes.
 func (m *Metrics) grow(n int) {
-	had := len(m.classes)
-	m.classes = slices.Grow(m.classes, n-had)[:n]
-	clear(m.classes[had:])
+	had := len(m.s.Classes)
+	m.s.Classes = slices.Grow(m.s.Classes, n-had)[:n]
+	clear(m.s.Classes[had:])
 	switch {
 	case n > MaxConfusion:
-		m.cells, m.stride = nil, 0
-	case n > m.stride && (had == 0 || m.cells != nil):
-		stride := min(MaxConfusion, max(n, 2*m.stride))
+		m.s.Cells, m.s.Stride = nil, 0
+	case n > m.s.Stride && (had == 0 || m.s.Cells != nil):
+		stride := min(MaxConfusion, max(n, 2*m.s.Stride))
 		cells := make([]float64, stride*stride)
 		for k := range had {
-			copy(cells[k*stride:], m.cells[k*m.stride:][:had])
+			copy(cells[k*stride:], m.s.Cells[k*m.s.Stride:][:had])
 		}
-		m.cells, m.stride = cells, stride
+		m.s.Cells, m.s.Stride = cells, stride
 	}
-}
-
-// Merge adds what o has tallied, as if its outcomes had come at the same time: what faded there has
-// faded.
-func (m *Metrics) Merge(o *Metrics) {
-	if len(o.classes) > len(m.classes) {
-		m.grow(len(o.classes))
-	}
-	by := m.unit / o.unit
-	m.examples += o.examples
-	m.sum += by * o.sum
-	m.right += by * o.right
-	m.weighed += by * o.weighed
-	m.logLoss += by * o.logLoss
-	m.brier += by * o.brier
-	for k, c := range o.classes {
-		into := &m.classes[k]
-		into.came += by * c.came
-		into.predicted += by * c.predicted
-		into.right += by * c.right
-	}
-	if o.examples > 0 && o.cells == nil {
-		m.cells, m.stride = nil, 0
-	}
-	for k := range o.classes {
-		for p := 0; m.cells != nil && p < len(o.classes); p++ {
-			m.cells[k*m.stride+p] += by * o.cells[k*o.stride+p]
-		}
-	}
-	for i, b := range o.calibration {
-		into := &m.calibration[i]
-		into.weight += by * b.weight
-		into.p += by * b.p
-		into.hits += by * b.hits
-	}
-	switch {
-	case o.examples == 0:
-	case m.examples == o.examples: // m was empty
-		m.each = o.Clone().each
-		for k := range m.each {
-			m.each[k].scaled(by)
-		}
-	case len(m.each) != len(o.each):
-		m.each = nil
-	}
-	if m.scores == nil || o.scores == nil {
-		m.scores = nil
-		return
-	}
-	addBins(m.scores, o.scores, by)
-	m.lost.add(&o.lost, by)
-	if o.examples == 0 || m.examples == o.examples {
-		return
-	}
-	for k := range m.each {
-		addBins(m.each[k].bins, o.each[k].bins, by)
-		m.each[k].lost.add(&o.each[k].lost, by)
-	}
-}
-
-// addBins adds others times by to bins.
-func addBins(bins, others []scoreBin, by float64) {
-	for i := range others {
-		bins[i].add(&others[i], by)
-	}
-}
-
-// add adds o times by.
-func (b *scoreBin) add(o *scoreBin, by float64) {
-	b.negative += by * o.negative
-	b.positive += by * o.positive
-}
-
-// Clone returns a copy.
-func (m *Metrics) Clone() *Metrics {
-	c := *m
-	c.classes, c.cells, c.scores = slices.Clone(m.classes), slices.Clone(m.cells),
-		slices.Clone(m.scores)
-	c.each = slices.Clone(m.each)
-	for k := range c.each {
-		c.each[k].bins = slices.Clone(m.each[k].bins)
-	}
-	return &c
 }
 
 // Examples returns how many outcomes were added.
-func (m *Metrics) Examples() int64 { return m.examples }
+func (m *Metrics) Examples() int64 { return m.s.Examples }
 
 // Classes returns how many classes came or were predicted: the largest number of one, and one more.
-func (m *Metrics) Classes() int { return len(m.classes) }
+func (m *Metrics) Classes() int { return len(m.s.Classes) }
 
 // Error returns the share of wrong predictions.
-func (m *Metrics) Error() float64 { return ratio(m.sum-m.right, m.sum) }
+func (m *Metrics) Error() float64 { return ratio(m.s.Sum-m.s.Right, m.s.Sum) }
 
 // BalancedError returns the mean over the classes that came of the share of each that was predicted
 // wrong: 1 less the mean recall.
 func (m *Metrics) BalancedError() float64 {
 	var sum, n float64
-	for _, c := range m.classes {
-		if c.came > 0 {
-			sum += 1 - c.right/c.came
+	for _, c := range m.s.Classes {
+		if c.Came > 0 {
+			sum += 1 - c.Right/c.Came
 			n++
 		}
 	}
@@ -437,24 +383,24 @@ type ClassMetrics struct {
 
 // Class returns the figures of class k; of one that never came, zeros.
 func (m *Metrics) Class(k int) ClassMetrics {
-	if k < 0 || k >= len(m.classes) {
+	if k < 0 || k >= len(m.s.Classes) {
 		return ClassMetrics{}
 	}
-	c := m.classes[k]
-	u := 1 / m.unit
-	return ClassMetrics{c.came * u, c.predicted * u, c.right * u, ratio(c.right, c.predicted),
-		ratio(c.right, c.came), ratio(2*c.right, c.came+c.predicted)}
+	c := m.s.Classes[k]
+	u := 1 / m.s.Unit
+	return ClassMetrics{c.Came * u, c.Predicted * u, c.Right * u, ratio(c.Right, c.Predicted),
+		ratio(c.Right, c.Came), ratio(2*c.Right, c.Came+c.Predicted)}
 }
 
 // F1 returns, of two classes, that of +1: the harmonic mean of precision and recall. Of more it is
 // the mean of the classes' ("macro").
 func (m *Metrics) F1() float64 {
-	if len(m.classes) <= 2 {
+	if len(m.s.Classes) <= 2 {
 		return m.Class(1).F1
 	}
 	var sum, n float64
-	for k, c := range m.classes {
-		if c.came+c.predicted > 0 {
+	for k, c := range m.s.Classes {
+		if c.Came+c.Predicted > 0 {
 			sum += m.Class(k).F1
 			n++
 		}
@@ -465,50 +411,37 @@ func (m *Metrics) F1() float64 {
 // Confusion returns how much of the class k was predicted as p, [k][p]; nil for more than
 // MaxConfusion classes. What was predicted as nothing is in no cell.
 func (m *Metrics) Confusion() [][]float64 {
-	if m.cells == nil {
+	if m.s.Cells == nil {
 		return nil
 	}
-	rows := make([][]float64, len(m.classes))
+	rows := make([][]float64, len(m.s.Classes))
 	for k := range rows {
-		rows[k] = slices.Clone(m.cells[k*m.stride:][:len(m.classes)])
+		rows[k] = slices.Clone(m.s.Cells[k*m.s.Stride:][:len(m.s.Classes)])
 		for p := range rows[k] {
-			rows[k][p] /= m.unit
+			rows[k][p] /= m.s.Unit
 		}
 	}
 	return rows
 }
 
 // Proba reports whether outcomes had probabilities.
-func (m *Metrics) Proba() bool { return m.weighed > 0 }
+func (m *Metrics) Proba() bool { return m.s.Weighed > 0 }
 
 // LogLoss returns the mean of -log P(class that came), in nats.
-func (m *Metrics) LogLoss() float64 { return ratio(m.logLoss, m.weighed) }
+func (m *Metrics) LogLoss() float64 { return ratio(m.s.LogLoss, m.s.Weighed) }
 
 // Brier returns the mean of Outcome.Brier.
-func (m *Metrics) Brier() float64 { return ratio(m.brier, m.weighed) }
+func (m *Metrics) Brier() float64 { return ratio(m.s.Brier, m.s.Weighed) }
 
-// CalibrationError returns the expected calibration error; see [Probabilities.CalibrationError].
+// CalibrationError returns the expected calibration error: over 10 equal bins of the probability of
+// +1, or of the most probable class, the mean, weighted by their outcomes, of the distance between
+// the mean of it and the fraction that came true.
 func (m *Metrics) CalibrationError() float64 {
 	var sum float64
-	for _, b := range m.calibration {
-		sum += math.Abs(b.p - b.hits)
+	for _, b := range m.s.Calibration {
+		sum += math.Abs(b.P - b.Hits)
 	}
-	return ratio(sum, m.weighed)
-}
-
-// Probabilities returns the same means for as many examples, of outcomes that all had some.
-func (m *Metrics) Probabilities() *Probabilities {
-	if !m.Proba() {
-		return &Probabilities{}
-	}
-	by := float64(m.examples) / m.weighed
-	s := &Probabilities{Examples: m.examples, logLoss: m.logLoss * by, brier: m.brier * by}
-	for i, b := range m.calibration {
-		s.bins[i].examples = int64(math.Round(b.weight * by))
-		s.bins[i].positive = int64(math.Round(b.hits * by))
-		s.bins[i].p = b.p * by
-	}
-	return s
+	return ratio(sum, m.s.Weighed)
 }
 
 // CalibrationBin is what came of probabilities that are alike.
@@ -521,11 +454,11 @@ type CalibrationBin struct {
 
 // Calibration returns the bins that are not empty: ten of equal width, each with its lower end.
 func (m *Metrics) Calibration() (bins []CalibrationBin) {
-	for i, b := range m.calibration {
-		if b.weight > 0 {
+	for i, b := range m.s.Calibration {
+		if b.Weight > 0 {
 			bins = append(bins, CalibrationBin{float64(i) / calibrationBins,
-				float64(i+1) / calibrationBins, b.weight / m.unit, b.p / b.weight,
-				b.hits / b.weight})
+				float64(i+1) / calibrationBins, b.Weight / m.s.Unit, b.P / b.Weight,
+				b.Hits / b.Weight})
 		}
 	}
 	return bins
@@ -557,6 +490,23 @@ func (c Count) Metrics() *Metrics {
 			m.Add(&Outcome{Class: cell.class, Predicted: cell.predicted, Weight: float64(cell.n)})
 		}
 	}
-	m.examples = c.Examples
+	m.s.Examples = c.Examples
 	return m
+}
+
+// Probabilities returns Metrics of the probabilities alone, in which each example counts once: the
+// means are the same, and the bins have numbers of examples.
+func (m *Metrics) Probabilities() *Metrics {
+	p := NewMetrics(MetricsOptions{})
+	if !m.Proba() {
+		return p
+	}
+	by := float64(m.s.Examples) / m.s.Weighed
+	p.s.Examples, p.s.Weighed = m.s.Examples, float64(m.s.Examples)
+	p.s.LogLoss, p.s.Brier = m.s.LogLoss*by, m.s.Brier*by
+	for i, b := range m.s.Calibration {
+		p.s.Calibration[i] = calibrationBin{math.Round(b.Weight * by), b.P * by,
+			math.Round(b.Hits * by)}
+	}
+	return p
 }

@@ -11,7 +11,7 @@ type Status struct {
 	Examples, Errors           int64 // presented so far, and wrong predictions among them
 	SinceExamples, SinceErrors int64 // the same since the last Line
 	Updates                    int64
-	Proba                      *Probabilities // so far; nil if not asked for
+	Proba                      *Metrics // so far; nil if not asked for
 	// of the first pass; nil where nothing more than errors is tallied of two classes
 	Metrics *Metrics
 	// with Options.Window or Fading, at Line and End only: good during the call

@@ -14,11 +14,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/calibration"
+	"github.com/halfspace-ml/halfspace/internal/drift"
 	"github.com/halfspace-ml/halfspace/internal/waiting"
 	"github.com/halfspace-ml/halfspace/learner"
 )
@@ -41,266 +42,6 @@ var (
 	// ErrOptions is returned for options that contradict each other.
 	ErrOptions = errors.New("bad options")
 )
-
-// Source gives examples in order, some at a time. Next returns io.EOF after the last one; a block
-// is good until the next call. Streams of package dataset are sources, and so is [Memory].
-type Source[T engine.Float] interface {
-	Next() (*engine.Block[T], error)
-}
-
-// Waiter is a Source that may have to wait for examples. Wait waits until Next would return at
-// once, or for d, and reports whether it would. The block that Next returned before is not to be
-// used any more.
-type Waiter interface {
-	Wait(d time.Duration) bool
-}
-
-// Wait is src's Wait; true for a source that has none.
-func Wait[T engine.Float](src Source[T], d time.Duration) bool {
-	w, ok := src.(Waiter)
-	return !ok || w.Wait(d)
-}
-
-// Memory is a data set in memory: a Source that can be read again, in any order. Not safe
-// for concurrent use.
-type Memory[T engine.Float] struct {
-	all    *engine.Block[T]    // nil until asked for, if there are
-	bytes  *engine.ByteRows[T] // else nil
-	gather func(dst *engine.Block[T], order []int32)
-	order  []int32 // of the present pass; nil is the order of the data
-	at     int     // examples given in this pass
-	size   int
-	view   engine.Block[T]
-	buf    engine.Block[T]
-}
-
-// NewMemory makes a source of the block. gather copies examples into a buffer block in the order
-// given; it is needed for shuffled passes only.
-func NewMemory[T engine.Float](b *engine.Block[T], gather func(dst *engine.Block[T],
-	order []int32)) *Memory[T] {
-	return &Memory[T]{all: b, gather: gather, size: DefaultBlock}
-}
-
-// NewBytes makes a source of examples that are kept as bytes. It widens them block by block, a few
-// at a time, so that what is learned comes from the cache. Shuffled passes need nothing more.
-func NewBytes[T engine.Float](rows *engine.ByteRows[T]) *Memory[T] {
-	return &Memory[T]{bytes: rows, gather: rows.Gather, size: DefaultBlock}
-}
-
-// Len returns the number of examples.
-func (m *Memory[T]) Len() int {
-	if m.bytes != nil {
-		return m.bytes.Len()
-	}
-	return m.all.Len()
-}
-
-// All returns the whole block. Of examples that are kept as bytes it makes floats, once, which take
-// four or eight times as much memory; see Blocks.
-func (m *Memory[T]) All() *engine.Block[T] {
-	if m.all == nil {
-		m.all = new(engine.Block[T])
-		m.bytes.Block(m.all, 0, m.bytes.Len())
-	}
-	return m.all
-}
-
-// Blocks are the examples in their order, in blocks that are good until the next one; of bytes a
-// few at a time, else one of all. It doesn't disturb the present pass.
-func (m *Memory[T]) Blocks() iter.Seq[*engine.Block[T]] {
-	return func(yield func(*engine.Block[T]) bool) {
-		if m.bytes == nil {
-			yield(m.all)
-			return
-		}
-		var b engine.Block[T]
-		for lo, n := 0, m.Len(); lo < n; {
-			hi := min(lo+engine.DenseRun[T](m.bytes.Dim()), n)
-			if m.bytes.Block(&b, lo, hi); !yield(&b) {
-				return
-			}
-			lo = hi
-		}
-	}
-}
-
-// Bytes returns the memory that the examples take, in bytes, if they are kept as bytes; else 0.
-func (m *Memory[T]) Bytes() int64 {
-	if m.bytes == nil {
-		return 0
-	}
-	return m.bytes.Bytes()
-}
-
-// Rewind starts a pass; a nil order is the order of the data.
-func (m *Memory[T]) Rewind(order []int32) { m.order, m.at = order, 0 }
-
-// Next returns the next examples of the pass, or io.EOF.
-func (m *Memory[T]) Next() (*engine.Block[T], error) {
-	size := m.size
-	if m.bytes != nil {
-		size = min(size, engine.DenseRun[T](m.bytes.Dim()))
-	}
-	lo, hi := m.at, min(m.at+size, m.Len())
-	if lo >= hi {
-		return nil, io.EOF
-	}
-	m.at = hi
-	if m.order == nil {
-		if m.bytes != nil {
-			m.bytes.Block(&m.buf, lo, hi)
-			return &m.buf, nil
-		}
-		m.view = m.all.Slice(lo, hi)
-		return &m.view, nil
-	}
-	m.gather(&m.buf, m.order[lo:hi])
-	return &m.buf, nil
-}
-
-// Options say how Run goes about it. The zero value is one pass in the order of the data. Block
-// never changes a result.
-type Options struct {
-	Epochs int // passes; 0 is 1
-	// pass until converged (see Result), or MaxUpdates is reached; excludes Epochs
-	UntilConverged bool
-	// of this run; looked at after each pass, so that the result does not depend on blocks; 0 is no
-	// limit, and with another one a run until converged also ends by learner.Enough
-	MaxUpdates int64
-	// a fresh order for every pass, drawn from Seed and the number of the pass
-	Shuffle bool
-	Seed    uint64 // of the orders
-	// go on here, where a run was stopped, if it was over these examples with the same Shuffle;
-	// nil: nowhere
-	Resume *learner.Pass
-	// go on where a run with the same options over the same examples stood, and count on from
-	// what it had counted; a Source that is no Memory gives the examples behind that place. nil:
-	// begin. Excludes Resume; ErrStanding if the examples are others, ErrTallies if no run has been
-	// there
-	Continue *Standing
-	// how many features and classes an example in Continue's Tallies may have at most: more are an
-	// ErrTallies; 0 is any number
-	Features, Classes int
-	// examples the learner was presented before this run: passes are counted on from there
-	Before int64
-	// examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
-	Block int
-	// ask for the probability of each example before it is learned, which makes blocks of one;
-	// ErrOptions if the learner has none
-	Proba bool
-	// find the probabilities that scores stand for, by Platt or Temperature: Result.Calibration.
-	// Of more than two classes it scores each of SampleEach examples before it is learned. "": no
-	Calibrate string
-	// find the score from which on to predict +1, of two classes: Result.Threshold
-	Target Target
-	// tally Metrics.AUC too, of two classes
-	AUC bool
-	// of the last so many outcomes, or of all with weights that fade by this factor, over all
-	// passes: Result.Recent. They exclude each other; 0 is neither
-	Window int
-	Fading float64
-	// the label of an example comes when so many more have been predicted, each by what had been
-	// learned by then ("delayed progressive validation"); those that wait are kept. One pass only.
-	// The learner learns what it would without; the labels left at the end come then. Where the run
-	// is stopped, those that wait are in Result.Standing, with what was predicted of them
-	Delay int
-	// labels come in rows of their own, by ids, of a Source that is no Memory; excludes Delay. What
-	// waits is in Result.Standing as with Delay; at the end it is left out. nil: they don't
-	IDs *IDs
-	// keep a learning curve of at most so many points: Result.Curve. 0 keeps none
-	Curve int
-
-	// Prepare, if there, is called with examples lo to hi of the block that the source gave last,
-	// once for each, in order and before any is scored; it may change their values. It is for what
-	// depends on all examples so far. With IDs bare rows are left out. nil: nothing is left to
-	// prepare.
-	Prepare func(lo, hi int)
-
-	// Drift, if there, is given the loss of each example, 1 where the predicted label is wrong, as
-	// it was before the example was learned. It is used by this run alone. OnDrift, if there, is
-	// called where it finds drift, before the next example is learned; an error ends the run.
-	Drift   DriftDetector
-	OnDrift func(Drift) error
-
-	Progress Progress // nil shows nothing
-
-	// Trace, if there, is told of the examples that were learned. nil: nothing is.
-	Trace *Trace
-
-	// Timed, if there, gets the time of learning each example, which then are learned one by one,
-	// whatever Block.
-	Timed func(time.Duration)
-
-	// called between blocks, at the marks below; an error ends the run
-	Checkpoint      func(Result) error
-	CheckpointEvery int64 // examples presented
-	// since the last one, also while a Source that is a Waiter gives nothing
-	CheckpointAfter time.Duration
-}
-
-// Result is what a run counted.
-type Result struct {
-	Examples  int64 // presented in the first pass
-	Presented int64 // in all passes
-	Behind    int64 // of Presented, those before Options.Continue
-	Epochs    int   // passes completed
-	Updates   int64 // sum of Round.Updates
-	Mistakes  int64 // rounds with y f(x) <= 0 when they were learned, all passes
-	Errors    int64 // rounds with a wrong predicted label, first pass only
-	// with Options.Proba: of the first pass, each before its label was shown
-	Proba *Probabilities
-	// with Options.Calibrate: by the first pass, in units of the scores at the end; nil where that
-	// says nothing, see Calibrator
-	Calibration *learner.Calibration
-	// with Options.Target, in the same way; nil where no threshold reaches it
-	Threshold *learner.Threshold
-	// of the first pass: classes, what Options.Proba and AUC add, with the examples' weights; nil
-	// where scores were not finite and nothing more than their labels was tallied, and after Fit
-	Metrics *Metrics
-	Recent  *Metrics // at the end, with Options.Window or Fading
-	// with Options.Curve: at equal distances of examples, and at the end
-	Curve []LearningPoint
-	// with Options.Drift: where it was found, the first 1000; Drifted is how often in all
-	Drifts  []Drift
-	Drifted int64
-	// the last pass was complete and made no update, and Mistaken is 0 or nil
-	Converged bool
-	// after such a pass of a learner.MistakeChecker: examples that are mistakes still; else nil
-	Mistaken *int
-	// with Options.UntilConverged: where it stands, while it is not at an end; nil after it
-	Pass *learner.Pass
-	// where it stands, at a checkpoint and where it was stopped; nil at its end
-	Standing *Standing
-	Resumed  bool               // went on at Resume or Continue, or a Fit where it was cut
-	Fit      *learner.FitResult // of Fit; nil after Run
-	Read     time.Duration      // spent waiting for the source
-	Learn    time.Duration      // spent learning, tallies included
-	// with Options.Delay, where the run was stopped, or with IDs: examples that were predicted,
-	// whose labels had not come; they are neither learned nor counted
-	Waiting   int64
-	Late      *Late // with Options.IDs; else nil
-	NotFinite int64 // rounds whose score was NaN or infinite, all passes
-	// at the end: of the order of the first pass, the features, and the scores of the later half of
-	// all passes
-	Warnings []Warning
-}
-
-// ProgressiveError returns the share of wrong predictions in the first pass, each made before its
-// label was shown; 0 if nothing was presented.
-func (r Result) ProgressiveError() float64 {
-	if r.Examples == 0 {
-		return 0
-	}
-	return float64(r.Errors) / float64(r.Examples)
-}
-
-// NsPerExample returns the nanoseconds of learning for one example that this run presented.
-func (r Result) NsPerExample() float64 {
-	if r.Presented == r.Behind {
-		return 0
-	}
-	return float64(r.Learn.Nanoseconds()) / float64(r.Presented-r.Behind)
-}
 
 // Run teaches l what src gives. When ctx ends it stops between two blocks and returns the context's
 // cause; the learner and the Result then hold what was done so far, as they do on any error of src,
@@ -331,14 +72,15 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 			return Result{}, fmt.Errorf("eval: probabilities of a learner that has none: %w",
 				ErrOptions)
 		}
-		r.status.Proba, r.res.Proba = &Probabilities{}, &Probabilities{}
+		r.status.Proba = NewMetrics(MetricsOptions{})
+		r.res.Proba = NewMetrics(MetricsOptions{})
 	}
 	r.meters = newMeters(&o)
-	if o.Calibrate != "" || o.Target != (Target{}) {
-		r.calibrator = &Calibrator{Temperature: o.Calibrate == Temperature}
+	if o.Calibrate != "" || o.Threshold != "" {
+		r.fitter = calibration.New(o.Calibrate, 0)
 	}
-	if o.Calibrate != "" {
-		r.classes = &ClassCalibrator{Temperature: o.Calibrate == Temperature}
+	if o.Drift != "" {
+		r.drift = &driftWatcher{detector: drift.New(o.Drift), on: o.OnDrift}
 	}
 	if o.Delay > 0 {
 		r.waits = new(queue[T])
@@ -365,42 +107,6 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 		r.stands()
 	}
 	return r.finish(err)
-}
-
-// check refuses options that exclude each other, and those that a source lacks what is needed for.
-func (o *Options) check(inMemory, gathers bool) error {
-	switch {
-	case o.UntilConverged && o.Epochs != 0:
-		return fmt.Errorf("eval: %d epochs and until converged: %w", o.Epochs, ErrOptions)
-	case o.Continue != nil && o.Resume != nil:
-		return fmt.Errorf("eval: two places to go on at: %w", ErrOptions)
-	case o.Epochs < 0 || o.Block < 0 || o.Before < 0 || o.MaxUpdates < 0 || o.CheckpointEvery < 0:
-		return fmt.Errorf("eval: a negative count: %w", ErrOptions)
-	case !inMemory && (o.Epochs > 1 || o.UntilConverged || o.Shuffle):
-		return fmt.Errorf("eval: %w", ErrOnePass)
-	case o.Shuffle && !gathers:
-		return fmt.Errorf("eval: shuffling needs a gather function: %w", ErrOptions)
-	}
-	if o.IDs != nil {
-		if err := o.checkIDs(inMemory); err != nil {
-			return err
-		}
-	}
-	return o.checkMeters()
-}
-
-// checkMeters is check of what is tallied.
-func (o *Options) checkMeters() error {
-	switch {
-	case o.Window < 0 || o.Curve < 0 || !(o.Fading >= 0 && o.Fading < 1):
-		return fmt.Errorf("eval: window %d, fading %v, curve %d: %w", o.Window, o.Fading, o.Curve,
-			ErrOptions)
-	case o.Window > 0 && o.Fading > 0:
-		return fmt.Errorf("eval: a window and fading: %w", ErrOptions)
-	case o.Delay < 0 || o.Delay > 0 && (o.Epochs > 1 || o.UntilConverged):
-		return fmt.Errorf("eval: a delay of %d, which is for one pass: %w", o.Delay, ErrOptions)
-	}
-	return nil
 }
 
 // passes goes over the data as often as the options say.
@@ -563,16 +269,13 @@ type run[T engine.Float] struct {
 	first  Count    // the same, after the first pass
 	scales scales
 	meters
-	calibrator *Calibrator      // nil if not asked
-	classes    *ClassCalibrator // the same, of more than two classes
-	sample     []float64        // scores for it of the example in hand; empty: none
+	fitter *calibration.Fitter // nil if not asked
+	sample []float64           // scores for it of the example in hand; empty: none
+	drift  *driftWatcher       // nil without Options.Drift
 
-	waits    *queue[T] // nil without Options.Delay
-	ids      *byID[T]  // nil without Options.IDs
-	answered asked     // with one of them, what was predicted of the example in hand
-
-	losses  int64 // given to Options.Drift
-	stretch Count // since the last drift
+	waits    *queue[T]     // nil without Options.Delay
+	ids      *byID[T]      // nil without Options.IDs
+	answered learner.Round // with one of them, what was predicted of the example in hand
 }
 
 // pass takes src to its end.
@@ -624,21 +327,23 @@ func (r *run[T]) blocks(ctx context.Context, b *engine.Block[T]) error {
 		if every := r.o.CheckpointEvery; every > 0 {
 			hi = min(hi, lo+int(every-r.res.Presented%every))
 		}
-		if r.o.Drift != nil { // a look falls on its example, too
-			hi = min(hi, lo+int(DriftLook-r.losses%DriftLook))
+		if r.drift != nil { // a look falls on its example, too
+			hi = min(hi, lo+int(drift.Look-r.drift.Losses%drift.Look))
 		}
-		if r.classes != nil && b.Class != nil { // so do those that are scored
-			if in := r.res.Presented % SampleEach; in == 0 {
+		sampled := false
+		if r.classes() && b.Class != nil { // so do those that are scored
+			in := r.res.Presented % calibration.SampleEach
+			if sampled = in == 0; sampled {
 				hi = lo + 1
 			} else {
-				hi = min(hi, lo+int(SampleEach-in))
+				hi = min(hi, lo+int(calibration.SampleEach-in))
 			}
 		}
 		if r.o.Prepare != nil {
 			r.o.Prepare(lo, hi)
 		}
 		r.view = b.Slice(lo, hi)
-		if r.classes != nil && b.Class != nil && r.res.Presented%SampleEach == 0 {
+		if sampled {
 			if err := r.scoreSample(&r.view); err != nil {
 				return err
 			}
@@ -657,9 +362,6 @@ func (r *run[T]) blocks(ctx context.Context, b *engine.Block[T]) error {
 // block learns and tallies one block.
 func (r *run[T]) block(b *engine.Block[T]) error {
 	rounds := r.rounds[:b.Len()]
-	if r.late() {
-		r.believed, r.sample = r.answered.believed, append(r.sample[:0], r.answered.sample...)
-	}
 	r.probability()
 	var began time.Time
 	if r.o.Timed != nil {
@@ -680,7 +382,7 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 		return err
 	}
 	if len(r.sample) > 0 {
-		r.classes.Add(int(b.Class[0]), r.sample, r.res.Epochs == 0)
+		r.fitter.More.Add(int(b.Class[0]), r.sample, r.res.Epochs == 0)
 		r.sample = r.sample[:0]
 	}
 	mistakes := r.res.Mistakes
@@ -717,8 +419,10 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	if r.late() {
 		r.res.Mistakes = mistakes
 	}
-	if err := r.watch(b, rounds); err != nil {
-		return err
+	if r.drift != nil {
+		if err := watch(r.drift, b, rounds, r.res.Presented); err != nil {
+			return err
+		}
 	}
 	if first {
 		r.first = r.count
@@ -741,9 +445,9 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 
 // tally counts rounds.
 func (r *run[T]) tally(labels []T, rounds []learner.Round) {
-	if r.calibrator != nil {
+	if r.fitter != nil {
 		for i, rd := range rounds {
-			r.calibrator.Add(float64(labels[i]), rd.Score, r.res.Epochs == 0)
+			r.fitter.Two.Add(float64(labels[i]), rd.Score, r.res.Epochs == 0)
 		}
 	}
 	c, updates, mistakes := r.count, int64(0), int64(0)
@@ -799,9 +503,9 @@ func (r *run[T]) probability() {
 	if r.prober == nil {
 		return
 	}
-	r.status.Proba.add(&r.believed)
+	r.status.Proba.Add(&r.believed)
 	if r.res.Epochs == 0 {
-		*r.res.Proba = *r.status.Proba
+		r.res.Proba.Add(&r.believed)
 	}
 }
 
@@ -871,22 +575,19 @@ func (r *run[T]) scoreSample(b *engine.Block[T]) error {
 	return nil
 }
 
+// classes reports whether scores of more than two classes are calibrated.
+func (r *run[T]) classes() bool { return r.o.Calibrate != "" }
+
 // calibrate sets Result.Calibration and Result.Threshold.
 func (r *run[T]) calibrate() {
-	if r.calibrator == nil {
+	if r.fitter == nil {
 		return
 	}
-	if t, ok := r.calibrator.Threshold(r.o.Target); ok {
+	target, _ := calibration.ParseTarget(r.o.Threshold) // check has looked at it
+	if t, ok := r.fitter.Two.Threshold(target); ok {
 		r.res.Threshold = &t
 	}
-	if r.classes == nil {
-		return
-	}
-	c, ok := r.calibrator.Fit()
-	if r.classes.some() {
-		c, ok = r.classes.Fit()
-	}
-	if ok {
+	if c, ok := r.fitter.Fit(); ok && r.o.Calibrate != "" {
 		r.res.Calibration = &c
 	}
 }
@@ -907,7 +608,10 @@ func (r *run[T]) finish(err error) (Result, error) {
 		s.Recent = r.res.Recent
 		r.o.Progress.End(s)
 	}
-	if r.curve.step > 0 {
+	if d := r.drift; d != nil {
+		r.res.Drifts, r.res.Drifted = d.Drifts, d.Drifted
+	}
+	if r.curve.Step > 0 {
 		r.res.Curve = r.curve.all(r.point())
 	}
 	r.res.NotFinite = r.count.NotFinite

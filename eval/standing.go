@@ -45,15 +45,11 @@ type Standing struct {
 	First Count    `json:"first"` // of the first pass
 	Marks [2]Count `json:"marks"` // after the last two powers of two of examples
 
-	// Tallies is what was tallied besides, in a form of its own: Metrics, Recent, Curve, Proba,
-	// Calibration, Drifts with their detector, the look at the features' scales, and the examples
-	// by which members are replaced, or that wait for their labels with what was predicted of them.
-	// What Options don't ask for is left out; what they ask for and it has not (a window of another
-	// size, an AUC that was not asked for before) begins anew, and nil is nothing. Up to 30 KiB,
-	// and at most 144 KiB for AUC; 10 to 40 bytes for each example of the window, 11 to 24 for each
-	// point of the curve, 3 to 27 for each class, up to 90 KiB for a table of confusion, for an
-	// example that is kept 2 to 14 for each of its values, and in the first 1024 examples up to 11
-	// bytes for each of the first 65536 features.
+	// Tallies is what was tallied besides, as JSON: Metrics, Recent, Curve, Proba, Calibration,
+	// Drifts with their detector, the look at the features' scales, and the examples that wait for
+	// their labels with what was predicted of them. What Options don't ask for is left out; what
+	// they ask for and it has not (a window of another size, an AUC that was not asked for before)
+	// begins anew, and nil is nothing.
 	Tallies []byte `json:"-"`
 }
 
@@ -134,7 +130,9 @@ func (r *run[T]) standing() *Standing {
 		Waiting: waiting, Apart: apart, Updates: r.res.Updates, Mistakes: r.res.Mistakes,
 		InPass: r.res.Updates - r.before, Idle: r.idle, Count: r.count,
 		Label: r.count.last, First: r.first, Marks: r.marks}
-	s.Updated, s.Tallies = s.InPass > 0 || r.keeps != nil && r.keeps.Updated, r.tallies()
+	s.Updated = s.InPass > 0 || r.keeps != nil && r.keeps.Updated
+	// what can't be written, of values that overflowed, begins anew
+	s.Tallies, _ = r.tallies()
 	if r.mem != nil {
 		if r.data == 0 {
 			r.data = fingerprint(r.mem)
@@ -161,7 +159,7 @@ func (r *run[T]) goOn(s *Standing, mem *Memory[T]) error {
 	r.res.Updates, r.res.Mistakes, r.idle = s.Updates, s.Mistakes, s.Idle
 	r.count, r.first, r.marks = s.Count, s.First, s.Marks
 	r.count.last = s.Label
-	r.curve.from = s.Count.Examples
+	r.curve.From = s.Count.Examples
 	r.res.Presented, r.res.Behind, r.kept = s.Count.Examples, s.Count.Examples, s.Count.Examples
 	r.res.Examples, r.res.Errors = s.First.Examples, s.First.Errors
 	for r.nextLine <= s.Count.Examples {

@@ -1,155 +1,120 @@
 package eval
 
 import (
-	"encoding/binary"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/halfspace-ml/halfspace/learner"
+	"strconv"
 )
 
-// ErrTallies is returned where a run is to go on with tallies that none can have made.
+// ErrTallies is returned if a run is to be resumed with tallies that no run has made.
 var ErrTallies = errors.New("tallies that no run has made")
 
-// What a run tallies beside the counts of its Standing is written as bytes, in one order for
-// writing and reading: numbers of variable length (LEB128), and each float as twice its value where
-// that is a whole number from 0 on, so that most take a byte or two, else as 1 and its eight bytes.
-// So a file of n bytes has no more than n numbers, and takes no memory out of proportion. Nothing
-// that is read is believed: what no run can have tallied is refused.
+// What a run tallies in addition to the counts of its Standing is a JSON object: the state of each
+// part under its name. A resumed run takes the parts that it was asked for and leaves out others; a
+// part that isn't there starts from nothing. A file may have been changed, so each part is checked.
 
-// talliesForm is the first number: of which form the rest is.
-const talliesForm = 1
-
-// mostClasses is as many as package dataset takes.
+// mostClasses is the limit of package dataset.
 const mostClasses = 1 << 20
 
-// packing is bytes that are written, or read.
-type packing struct {
-	bytes   []byte // written so far, or left to be read
-	reading bool
-	bad     bool // what was read can't be
+// numbers are floats of any value: JSON has neither NaN nor infinities, which are strings here.
+type numbers []float64
 
-	features, classes int // of an example, at most; 0: any number
-}
-
-// want notes what can't be.
-func (p *packing) want(ok bool) { p.bad = p.bad || p.reading && !ok }
-
-// number packs one of up to most.
-func (p *packing) number(v *uint64, most uint64) {
-	if !p.reading {
-		p.bytes = binary.AppendUvarint(p.bytes, *v)
-		return
-	}
-	n, size := binary.Uvarint(p.bytes)
-	if size <= 0 || n > most {
-		*v, p.bad, p.bytes = 0, true, nil
-		return
-	}
-	*v, p.bytes = n, p.bytes[size:]
-}
-
-// whole packs numbers from 0 up to most.
-func whole[I int | int32 | int64](p *packing, most int64, list ...*I) {
-	for _, v := range list {
-		n := uint64(*v)
-		p.number(&n, uint64(most))
-		*v = I(n)
-	}
-}
-
-// length packs how many elements follow, each of a byte or more.
-func (p *packing) length(n, most int) int {
-	if whole(p, int64(most), &n); p.reading && n > len(p.bytes) {
-		n, p.bad, p.bytes = 0, true, nil
-	}
-	return n
-}
-
-// flag packs what is or isn't.
-func (p *packing) flag(v *bool) {
-	n := one(*v)
-	whole(p, 1, &n)
-	*v = n == 1
-}
-
-// float packs floats of any value.
-func (p *packing) float(list ...*float64) {
-	for _, v := range list {
-		n := uint64(1)
-		if w := *v; w >= 0 && w < 1<<53 && w == math.Trunc(w) && !math.Signbit(w) {
-			n = 2 * uint64(w)
+// MarshalJSON is json.Marshaler's.
+func (n numbers) MarshalJSON() ([]byte, error) {
+	text := []byte{'['}
+	for i, v := range n {
+		if i > 0 {
+			text = append(text, ',')
 		}
-		if p.number(&n, 1<<54); n != 1 {
-			*v = float64(n / 2)
-			p.want(n%2 == 0)
-			continue
-		}
-		if !p.reading {
-			p.bytes = binary.LittleEndian.AppendUint64(p.bytes, math.Float64bits(*v))
-		} else if len(p.bytes) < 8 {
-			*v, p.bad, p.bytes = 0, true, nil
+		if finite := v-v == 0; finite {
+			text = strconv.AppendFloat(text, v, 'g', -1, 64)
 		} else {
-			*v = math.Float64frombits(binary.LittleEndian.Uint64(p.bytes))
-			p.bytes = p.bytes[8:]
+			text = strconv.AppendQuote(text, strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
+	return append(text, ']'), nil
 }
 
-// text packs a name.
-func (p *packing) text(v *string) {
-	n := p.length(len(*v), math.MaxInt)
-	if !p.reading {
-		p.bytes = append(p.bytes, *v...)
-		return
+// UnmarshalJSON is json.Unmarshaler's.
+func (n *numbers) UnmarshalJSON(text []byte) error {
+	var list []any
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
 	}
-	*v, p.bytes = string(p.bytes[:n]), p.bytes[n:]
+	*n = nil
+	for _, x := range list {
+		v, ok := x.(float64)
+		if s, quoted := x.(string); quoted {
+			parsed, err := strconv.ParseFloat(s, 64)
+			v, ok = parsed, err == nil
+		}
+		if !ok {
+			return ErrTallies
+		}
+		*n = append(*n, v)
+	}
+	return nil
 }
 
-// part is one of what a run tallies. Where a run goes on, the parts of its name are taken up that
-// it was asked for; others are left out, and what has none begins anew.
+// part is one of those that a run tallies.
 type part struct {
 	name string
-	pack func(*packing)
+	save func() any
+	// load reads the state that JSON holds by a function that fails if it has another form, and
+	// reports whether a run can have made it.
+	load func(read func(state any) bool) bool
+}
+
+// stateOf is a part whose state is in memory as JSON holds it.
+func stateOf[S any](name string, state *S, valid func(*S) bool) part {
+	return part{name, func() any { return state }, func(read func(any) bool) bool {
+		var s S
+		ok := read(&s) && valid(&s)
+		if ok {
+			*state = s
+		}
+		return ok
+	}}
 }
 
 // parts are those of the run.
 func (r *run[T]) parts() (list []part) {
-	add := func(name string, pack func(*packing)) { list = append(list, part{name, pack}) }
-	add("scales", r.scales.pack)
-	add("centre", r.scales.packCentre)
+	list = append(list, stateOf("scales", &r.scales.scalesState, (*scalesState).valid))
+	metrics := func(name string, m *Metrics) {
+		list = append(list, stateOf(name, &m.s, func(s *metricsState) bool { return s.valid(&m.o) }))
+	}
 	if r.whole != nil {
-		add(r.metricsName(), r.whole.pack)
+		metrics(r.metricsName(), r.whole)
 	}
 	if r.res.Proba != nil {
-		add("probabilities of all passes", r.status.Proba.pack)
-		add("probabilities of the first", r.res.Proba.pack)
+		metrics("probabilities of all passes", r.status.Proba)
+		metrics("probabilities of the first", r.res.Proba)
 	}
 	if w := r.window; w != nil {
-		add(fmt.Sprint("window of ", len(w.ring)), w.pack)
+		list = append(list, part{fmt.Sprint("window of ", len(w.ring)), w.save, w.load})
 	}
 	if m := r.fading; m != nil {
-		add(fmt.Sprint("fading by ", m.o.Fading, ", ", r.metricsName()), m.pack)
+		metrics(fmt.Sprint("fading by ", m.o.Fading, ", ", r.metricsName()), m)
 	}
-	if c := &r.curve; c.step > 0 {
-		add(fmt.Sprint("curve of ", c.most), func(p *packing) { c.pack(p, r.count.Examples) })
+	if c := &r.curve; c.Step > 0 {
+		list = append(list, stateOf(fmt.Sprint("curve of ", c.most), &c.curveState,
+			func(s *curveState) bool { return s.valid(c.most, r.count.Examples) }))
 	}
-	if r.calibrator != nil {
-		add("calibration", r.calibrator.pack)
+	if f := r.fitter; f != nil {
+		list = append(list, part{"calibration", func() any { return f },
+			func(read func(any) bool) bool { return read(f) && f.More.Valid() }})
 	}
-	if r.classes != nil {
-		add(fmt.Sprint("calibration of classes, temperature ", r.classes.Temperature),
-			r.classes.pack)
-	}
-	if r.o.Drift != nil {
-		add("drift", r.packDrift)
+	if d := r.drift; d != nil {
+		list = append(list, d.part())
 	}
 	if r.waits != nil {
-		add("examples whose labels come later", r.packQueue)
+		list = append(list, part{"examples whose labels come later", r.saveQueue, r.loadQueue})
 	}
 	if r.ids != nil {
-		add("examples whose labels come by ids", r.packIDs)
+		list = append(list, part{"examples whose labels come by ids", r.saveIDs, r.loadIDs})
 	}
 	return list
 }
@@ -159,240 +124,100 @@ func (r *run[T]) metricsName() string {
 	return fmt.Sprintf("metrics, AUC %t, probabilities %t", r.meters.o.AUC, r.meters.proba)
 }
 
-// tallies returns the run's parts as bytes.
-func (r *run[T]) tallies() []byte {
-	p := &packing{}
-	form := talliesForm
-	whole(p, math.MaxInt32, &form)
-	for _, part := range r.parts() {
-		body := &packing{}
-		part.pack(body)
-		text := string(body.bytes)
-		p.text(&part.name)
-		p.text(&text)
+// tallies returns the run's parts.
+func (r *run[T]) tallies() ([]byte, error) {
+	all := map[string]any{}
+	for _, p := range r.parts() {
+		all[p.name] = p.save()
 	}
-	return p.bytes
+	return json.Marshal(all)
 }
 
-// takeTallies takes up those that it is asked for. Where it fails the run is not to be used.
-func (r *run[T]) takeTallies(bytes []byte) error {
-	p := &packing{bytes: bytes, reading: true}
-	form := 0
-	if whole(p, math.MaxInt32, &form); form != talliesForm {
-		return fmt.Errorf("eval: tallies of the form %d: %w", form, ErrTallies)
-	}
-	found := map[string]string{}
-	for len(p.bytes) > 0 && !p.bad {
-		var name, body string
-		p.text(&name)
-		p.text(&body)
-		found[name] = body
+// takeTallies takes the parts that the run was asked for. If it fails, the run is not to be used.
+func (r *run[T]) takeTallies(text []byte) error {
+	var found map[string]json.RawMessage
+	if err := json.Unmarshal(text, &found); err != nil {
+		return fmt.Errorf("eval: %v: %w", err, ErrTallies)
 	}
 	if _, there := found[r.metricsName()]; there && r.whole == nil {
 		r.whole = NewMetrics(r.meters.o)
 	}
-	for _, part := range r.parts() {
-		if body, there := found[part.name]; there {
-			b := &packing{bytes: []byte(body), reading: true,
-				features: r.o.Features, classes: r.o.Classes}
-			part.pack(b)
-			p.bad = p.bad || b.bad || len(b.bytes) > 0
-			if p.bad {
-				return fmt.Errorf("eval: %s: %w", part.name, ErrTallies)
-			}
+	for _, p := range r.parts() {
+		state, there := found[p.name]
+		if there && !p.load(func(to any) bool {
+			d := json.NewDecoder(bytes.NewReader(state))
+			d.DisallowUnknownFields()
+			return d.Decode(to) == nil
+		}) {
+			return fmt.Errorf("eval: %s: %w", p.name, ErrTallies)
 		}
-	}
-	if p.bad {
-		return fmt.Errorf("eval: %w", ErrTallies)
 	}
 	return nil
 }
 
-func (m *Metrics) pack(p *packing) {
-	whole(p, learner.MaxCount, &m.examples)
-	p.float(&m.unit, &m.sum, &m.right, &m.weighed, &m.logLoss, &m.brier, &m.lost.negative,
-		&m.lost.positive)
-	p.want(m.unit > 0)
-	n, cells := p.length(len(m.classes), mostClasses), m.cells != nil
-	if p.flag(&cells); p.reading {
-		p.want(!cells || n <= MaxConfusion)
-		if m.grow(n); !cells || p.bad {
-			m.cells, m.stride = nil, 0
-		}
-	}
-	for i := range m.classes {
-		c := &m.classes[i]
-		p.float(&c.came, &c.predicted, &c.right)
-		for k := range m.classes[:min(n, m.stride)] {
-			p.float(&m.cells[i*m.stride+k])
-		}
-	}
-	for i := range m.calibration {
-		b := &m.calibration[i]
-		p.float(&b.weight, &b.p, &b.hits)
-	}
-	for i := range m.scores {
-		p.float(&m.scores[i].negative, &m.scores[i].positive)
-	}
+// windowState is the JSON of a Window, its oldest outcome at At if the window is full.
+type windowState struct {
+	At       int
+	Outcomes []numbers
+	Sums     numbers // weights, those of wrong predictions
 }
 
-func (w *Window) pack(p *packing) {
-	whole(p, int64(len(w.ring)-1), &w.at)
-	w.n = p.length(w.n, len(w.ring))
-	p.want(w.n == len(w.ring) || w.at == w.n)
-	p.float(&w.sum, &w.wrong)
+func (w *Window) save() any {
+	s := windowState{At: w.at, Sums: numbers{w.sum, w.wrong}}
 	for i := range w.ring[:w.n] {
-		w.ring[i].pack(p)
+		o := &w.ring[i]
+		s.Outcomes = append(s.Outcomes, numbers{float64(o.Class), float64(o.Predicted),
+			float64(one(o.Proba)), float64(one(o.Hit)), o.Weight, o.Score, o.Own, o.Sure, o.Brier})
 	}
+	return s
 }
 
-func (o *Outcome) pack(p *packing) {
-	predicted := o.Predicted + 1 // -1 is nothing
-	whole(p, mostClasses, &o.Class, &predicted)
-	o.Predicted = predicted - 1
-	p.flag(&o.Proba)
-	p.flag(&o.Hit)
-	p.float(&o.Weight, &o.Score)
-	if o.Proba {
-		p.float(&o.Own, &o.Sure, &o.Brier)
-		p.want(o.Sure != o.Sure || o.Sure >= 0)
+func (w *Window) load(read func(any) bool) bool {
+	var s windowState
+	n := 0
+	if read(&s) {
+		n = len(s.Outcomes)
 	}
-}
-
-// pack packs the curve of a run that stands after so many examples.
-func (c *curve) pack(p *packing, examples int64) {
-	whole(p, learner.MaxCount, &c.step, &c.from)
-	n := p.length(len(c.points), c.most-1)
-	if p.reading {
-		c.points = make([]LearningPoint, n)
+	if len(s.Sums) != 2 || n > len(w.ring) || s.At < 0 || s.At >= len(w.ring) ||
+		n < len(w.ring) && s.At != n {
+		return false
 	}
-	for i := range c.points {
-		a := &c.points[i]
-		whole(p, learner.MaxCount, &a.Examples, &a.Errors)
-		p.float(&a.Recent)
-	}
-	// as add leaves it, so that the next point is after the example in hand
-	p.want(c.from <= examples && (c.step == 1 || c.step > 0 && n > 0) && !p.bad &&
-		int64(n) == (examples-c.from)/c.step)
-}
-
-func (c *Calibrator) pack(p *packing) {
-	p.float(&c.seen, &c.counted, &c.square, &c.weights, &c.squares)
-	for i := range c.bins {
-		b := &c.bins[i]
-		p.float(&b.negative, &b.positive, &b.sum)
-	}
-}
-
-func (c *ClassCalibrator) pack(p *packing) {
-	n := p.length(len(c.each), mostClasses)
-	if p.reading {
-		p.want(n*calibratorBins <= len(p.bytes)) // three bytes a bin or more
-		if p.bad {
-			return
+	w.at, w.n, w.sum, w.wrong = s.At, n, s.Sums[0], s.Sums[1]
+	for i, v := range s.Outcomes {
+		if len(v) != 9 || !(min(v[0], v[1]) >= -1 && max(v[0], v[1]) < mostClasses) || v[7] < 0 {
+			return false
 		}
-		c.each = make([]Calibrator, n)
+		w.ring[i] = Outcome{Class: int32(v[0]), Predicted: int32(v[1]), Proba: v[2] == 1,
+			Hit: v[3] == 1, Weight: v[4], Score: v[5], Own: v[6], Sure: v[7], Brier: v[8]}
 	}
-	for k := range c.each {
-		c.each[k].pack(p)
-	}
-	p.float(&c.seen, &c.square)
-	whole(p, mostClasses, &c.k)
-	whole(p, mostKept, &c.at)
-	if n = p.length(len(c.class), mostKept); p.reading {
-		p.want(n*c.k <= len(p.bytes) && n <= c.most() && (n == 0 || c.k > 0) &&
-			(n < c.most() && c.at == n || n == c.most() && c.at < n))
-		if p.bad {
-			return
+	return true
+}
+
+// valid reports whether a curve of at most so many points can be so after that many examples: the
+// next point is after the example in hand.
+func (s *curveState) valid(most int, examples int64) bool {
+	n := len(s.Points)
+	for _, p := range s.Points {
+		if len(p) != 3 {
+			return false
 		}
-		c.class, c.kept = make([]int32, n), make([]float64, n*c.k)
 	}
-	for i := range c.class {
-		whole(p, int64(max(0, c.k-1)), &c.class[i])
-	}
-	for i := range c.kept {
-		p.float(&c.kept[i])
-		p.want(c.kept[i]-c.kept[i] == 0)
-	}
+	return n < most && s.From >= 0 && s.From <= examples &&
+		(s.Step == 1 || s.Step > 0 && n > 0) && int64(n) == (examples-s.From)/s.Step
 }
 
-func (s *Probabilities) pack(p *packing) {
-	whole(p, learner.MaxCount, &s.Examples)
-	p.float(&s.logLoss, &s.brier)
-	for i := range s.bins {
-		b := &s.bins[i]
-		whole(p, learner.MaxCount, &b.examples, &b.positive)
-		p.float(&b.p)
+// valid reports whether a look at the features' scales can have found this.
+func (s *scalesState) valid() bool {
+	if len(s.Found) > 1 || s.Seen < 0 || s.Seen > scaleRows || s.Rows < 0 || s.Rows > s.Seen ||
+		len(s.Squares) > scaleFeatures || len(s.NonZero) != len(s.Squares) ||
+		len(s.Sums) != len(s.Squares) {
+		return false
 	}
-}
-
-func (s *scales) pack(p *packing) {
-	whole(p, scaleRows, &s.seen, &s.rows)
-	n := p.length(len(s.squares), scaleFeatures)
-	if p.reading {
-		s.squares, s.nonzero = make([]float64, n), make([]int32, n)
+	for _, w := range s.Found {
+		if w.Code != Unscaled && w.Code != Uncentred || w.Feature < 0 ||
+			w.Feature > math.MaxInt32 {
+			return false
+		}
 	}
-	for j := range s.squares {
-		p.float(&s.squares[j])
-		whole(p, scaleRows, &s.nonzero[j])
-	}
-	var found Warning
-	some := len(s.found) > 0 && s.found[0].Code == Unscaled
-	if p.flag(&some); !some {
-		return
-	}
-	if !p.reading {
-		found = s.found[0]
-	}
-	whole(p, math.MaxInt32, &found.Feature)
-	p.float(&found.Ratio)
-	found.Code = Unscaled
-	s.found = []Warning{found}
-}
-
-// packCentre packs what positions of earlier programs lack. It comes behind pack.
-func (s *scales) packCentre(p *packing) {
-	n := p.length(len(s.sums), scaleFeatures)
-	if p.reading {
-		p.want(n <= len(s.squares))
-		s.sums = make([]float64, min(n, len(s.squares)))
-	}
-	for j := range s.sums {
-		p.float(&s.sums[j])
-	}
-	some := len(s.found) > 0 && s.found[0].Code == Uncentred
-	p.flag(&s.sparse)
-	if p.flag(&some); !some {
-		return
-	}
-	found := Warning{Code: Uncentred, Sparse: s.sparse}
-	if !p.reading {
-		found = s.found[0]
-	}
-	p.float(&found.Ratio)
-	s.found = []Warning{found}
-}
-
-// packDrift packs what Options.Drift has seen and found.
-func (r *run[T]) packDrift(p *packing) {
-	whole(p, learner.MaxCount, &r.losses, &r.stretch.Examples, &r.stretch.Errors, &r.res.Drifted)
-	n := p.length(len(r.res.Drifts), mostDrifts)
-	if p.reading && n > 0 {
-		r.res.Drifts = make([]Drift, n)
-	}
-	for i := range r.res.Drifts {
-		d := &r.res.Drifts[i]
-		whole(p, learner.MaxCount, &d.Example)
-		p.float(&d.Error)
-	}
-	state := r.o.Drift.State()
-	if n := p.length(len(state), math.MaxInt); p.reading {
-		state = make([]float64, n)
-	}
-	for i := range state {
-		p.float(&state[i])
-	}
-	if p.reading && !p.bad {
-		p.want(r.o.Drift.SetState(state) == nil)
-	}
+	return true
 }

@@ -68,27 +68,27 @@ const leastClassified, rareClass = 100, 5
 // missed among predictions from 10 examples on. Weights are taken as numbers of examples. Cost:
 // some ns a class.
 func (m *Metrics) Warnings() []Warning {
-	if len(m.classes) <= 2 || !(m.sum > 0) {
+	if len(m.s.Classes) <= 2 || !(m.s.Sum > 0) {
 		return nil
 	}
-	unit := float64(m.examples) / m.sum
+	unit := float64(m.s.Examples) / m.s.Sum
 	common, only, missed := 0, -1, Warning{Code: NeverPredicted}
-	for k := range m.classes {
-		c := &m.classes[k]
-		if c.came > m.classes[common].came {
+	for k := range m.s.Classes {
+		c := &m.s.Classes[k]
+		if c.Came > m.s.Classes[common].Came {
 			common = k
 		}
-		if c.predicted == m.sum {
+		if c.Predicted == m.s.Sum {
 			only = k
 		}
-		if c.predicted == 0 && c.came*unit >= leastRarer {
+		if c.Predicted == 0 && c.Came*unit >= leastRarer {
 			missed.add(k)
 		}
 	}
-	c := Count{Examples: m.examples, Errors: int64(math.Round((m.sum - m.right) * unit)),
-		Positives: int64(math.Round(m.classes[common].came * unit))}
-	top := &m.classes[common]
-	lost, won := (top.came-top.right)*unit, (m.right-top.right)*unit // beside always guessing it
+	c := Count{Examples: m.s.Examples, Errors: int64(math.Round((m.s.Sum - m.s.Right) * unit)),
+		Positives: int64(math.Round(m.s.Classes[common].Came * unit))}
+	top := &m.s.Classes[common]
+	lost, won := (top.Came-top.Right)*unit, (m.s.Right-top.Right)*unit // beside always guessing it
 	switch {
 	case only >= 0 && missed.Classes > 0:
 		return []Warning{{Code: OneClass, Count: c, Classes: 1, Class: only}}
@@ -111,12 +111,12 @@ func (w *Warning) add(k int) {
 // Rare returns a warning on the classes that fewer than 5 examples are of, among 100 examples or
 // more: too few to learn from, or misspelt labels. Cost: some ns a class.
 func (m *Metrics) Rare() []Warning {
-	if m.examples < leastClassified || !(m.sum > 0) {
+	if m.s.Examples < leastClassified || !(m.s.Sum > 0) {
 		return nil
 	}
-	rare := Warning{Code: RareClass, Count: Count{Examples: m.examples}}
-	for k := range m.classes {
-		n := m.classes[k].came * float64(m.examples) / m.sum
+	rare := Warning{Code: RareClass, Count: Count{Examples: m.s.Examples}}
+	for k := range m.s.Classes {
+		n := m.s.Classes[k].Came * float64(m.s.Examples) / m.s.Sum
 		if n > 0 && n < rareClass {
 			rare.add(k)
 		}
@@ -172,14 +172,18 @@ func (c Count) since(from Count) Count {
 
 // scales looks at the sizes of the features in some of the first examples of a run: all would take
 // a short run of a quick learner more time than its learning.
-type scales struct {
-	seen    int // examples that have come, up to scaleRows
-	rows    int // of them looked at
-	squares []float64
-	nonzero []int32
-	sums    []float64 // of the values; shorter in what went on from a position that lacks them
-	sparse  bool
-	found   []Warning // once all have come that are looked at; then the three before are nil
+type scales struct{ scalesState }
+
+// scalesState is the JSON of scales. Found is there once all examples have come that are looked at;
+// then the features' numbers are nil.
+type scalesState struct {
+	Seen    int // examples that have come, up to scaleRows
+	Rows    int // of them looked at
+	Squares numbers
+	NonZero []int32
+	Sums    numbers // of the values
+	Sparse  bool
+	Found   []Warning
 }
 
 const (
@@ -193,51 +197,51 @@ const (
 
 // add looks at a block, if examples are still wanted. It goes by their numbers, not by blocks.
 func add[T engine.Float](s *scales, b *engine.Block[T]) {
-	rows := min(b.Len(), scaleRows-s.seen)
+	rows := min(b.Len(), scaleRows-s.Seen)
 	if rows <= 0 {
 		return
 	}
-	if d := min(b.Dim, scaleFeatures); d > len(s.squares) {
-		s.squares = append(s.squares, make([]float64, d-len(s.squares))...)
-		s.nonzero = append(s.nonzero, make([]int32, d-len(s.nonzero))...)
+	if d := min(b.Dim, scaleFeatures); d > len(s.Squares) {
+		s.Squares = append(s.Squares, make([]float64, d-len(s.Squares))...)
+		s.NonZero = append(s.NonZero, make([]int32, d-len(s.NonZero))...)
 	}
-	s.sparse = !b.Dense()
-	if d := len(s.squares); d > len(s.sums) {
-		s.sums = append(s.sums, make([]float64, d-len(s.sums))...)
+	s.Sparse = !b.Dense()
+	if d := len(s.Squares); d > len(s.Sums) {
+		s.Sums = append(s.Sums, make([]float64, d-len(s.Sums))...)
 	}
 	for i := range rows {
-		n := s.seen
-		s.seen++
+		n := s.Seen
+		s.Seen++
 		if n >= scaleFirst && n%scaleStep != 0 {
 			continue
 		}
-		s.rows++
+		s.Rows++
 		if b.Dense() {
 			x := b.Row(i)
-			for j, v := range x[:min(len(x), len(s.squares))] {
+			for j, v := range x[:min(len(x), len(s.Squares))] {
 				if v != 0 {
-					s.squares[j] += float64(v) * float64(v)
-					s.sums[j] += float64(v)
-					s.nonzero[j]++
+					s.Squares[j] += float64(v) * float64(v)
+					s.Sums[j] += float64(v)
+					s.NonZero[j]++
 				}
 			}
 			continue
 		}
 		idx, val := b.Sparse(i)
 		for k, j := range idx {
-			if int(j) >= len(s.squares) {
+			if int(j) >= len(s.Squares) {
 				break // indices ascend
 			}
 			if v := val[k]; v != 0 {
-				s.squares[j] += float64(v) * float64(v)
-				s.sums[j] += float64(v)
-				s.nonzero[j]++
+				s.Squares[j] += float64(v) * float64(v)
+				s.Sums[j] += float64(v)
+				s.NonZero[j]++
 			}
 		}
 	}
-	if s.seen == scaleRows {
-		s.found = s.warnings()
-		s.squares, s.nonzero, s.sums = nil, nil, nil
+	if s.Seen == scaleRows {
+		s.Found = s.warnings()
+		s.Squares, s.NonZero, s.Sums = nil, nil, nil
 	}
 }
 
@@ -245,17 +249,17 @@ func add[T engine.Float](s *scales, b *engine.Block[T]) {
 // the typical one's where that is not zero. Its square is then 10^4 times that of others in |x|^2,
 // which steps, margins and bounds on mistakes go by. Else it may be one of offCentre.
 func (s *scales) warnings() []Warning {
-	if len(s.squares) == 0 {
-		return s.found
+	if len(s.Squares) == 0 {
+		return s.Found
 	}
 	largest, at := 0.0, -1
 	var sizes []float64
-	for j, sq := range s.squares {
-		if s.nonzero[j] == 0 {
+	for j, sq := range s.Squares {
+		if s.NonZero[j] == 0 {
 			continue
 		}
-		sizes = append(sizes, math.Sqrt(sq/float64(s.nonzero[j])))
-		if size := math.Sqrt(sq / float64(s.rows)); size > largest {
+		sizes = append(sizes, math.Sqrt(sq/float64(s.NonZero[j])))
+		if size := math.Sqrt(sq / float64(s.Rows)); size > largest {
 			largest, at = size, j
 		}
 	}
@@ -279,18 +283,18 @@ func (s *scales) warnings() []Warning {
 // codes, most of which are 0 in a row, are fine: several of them together do for a bias. A feature
 // that never changes is one.
 func (s *scales) offCentre(features int) []Warning {
-	n := float64(s.rows)
+	n := float64(s.Rows)
 	there, all, means := 0, 0.0, 0.0
-	for j, sum := range s.sums {
-		sq, mean := s.squares[j]/n, sum/n
-		if s.nonzero[j] > 0 && mean*mean >= (1-1e-9)*sq {
+	for j, sum := range s.Sums {
+		sq, mean := s.Squares[j]/n, sum/n
+		if s.NonZero[j] > 0 && mean*mean >= (1-1e-9)*sq {
 			return nil
 		}
-		there, all, means = there+int(s.nonzero[j]), all+sq, means+mean*mean
+		there, all, means = there+int(s.NonZero[j]), all+sq, means+mean*mean
 	}
 	share := means / all
-	if s.rows < scaleFirst || 2*there <= s.rows*features || !(share >= leastMean) {
+	if s.Rows < scaleFirst || 2*there <= s.Rows*features || !(share >= leastMean) {
 		return nil
 	}
-	return []Warning{{Code: Uncentred, Ratio: share, Sparse: s.sparse}}
+	return []Warning{{Code: Uncentred, Ratio: share, Sparse: s.Sparse}}
 }

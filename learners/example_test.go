@@ -198,7 +198,8 @@ func ExampleNGConfig() {
 func ExampleADFConfig() {
 	l := newOf("adf", &learners.ADFConfig{Covariance: "full", Noise: 0.05})
 	progress(l, "gauss")
-	_, p, err := eval.TestProba(ctx, l.Snapshot(), generated("gauss", "test"))
+	p := eval.NewMetrics(eval.MetricsOptions{})
+	_, err := eval.Tally(ctx, l.Snapshot(), generated("gauss", "test"), p, true)
 	fmt.Printf("log loss %.3f %v\n", p.LogLoss(), err)
 	// Output:
 	// 39 mistakes in 500 examples, then 5.6 % test errors
@@ -321,7 +322,8 @@ func ExampleSOGPConfig() {
 	c.Basis, c.KernelConfig = 30, learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}
 	l := newOf("sogp", c)
 	progress(l, "banana")
-	_, p, err := eval.TestProba(ctx, l.Snapshot(), generated("banana", "test"))
+	p := eval.NewMetrics(eval.MetricsOptions{})
+	_, err := eval.Tally(ctx, l.Snapshot(), generated("banana", "test"), p, true)
 	fmt.Printf("log loss %.3f %v\n", p.LogLoss(), err)
 	// Output:
 	// 33 mistakes in 500 examples, then 5.6 % test errors

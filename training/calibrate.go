@@ -7,6 +7,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/calibration"
 	"github.com/halfspace-ml/halfspace/internal/folds"
 	"github.com/halfspace-ml/halfspace/learner"
 )
@@ -49,13 +50,15 @@ func (o *Options) suitsThreshold(name string, t learner.Traits) error {
 
 // target is what a threshold is to reach: what was asked for, or what that of the model was found
 // for that is gone on from, whose scores will change.
-func (j *Job) target() (t eval.Target) {
+func (j *Job) target() string {
 	text := j.o.Threshold
 	if text == "" && j.before != nil && j.before.Threshold != nil && !j.Whole() {
 		text = j.before.Threshold.Target
 	}
-	t, _ = eval.ParseTarget(text) // Validate has looked at it; of a model that may be any text
-	return t
+	if _, err := calibration.ParseTarget(text); err != nil { // that of a model may be any text
+		return ""
+	}
+	return text
 }
 
 // calibrates is by what method the run finds probabilities: the one that was asked for, or that of
@@ -69,7 +72,7 @@ func (j *Job) calibrates() string {
 	case j.before.Calibration.Method != "":
 		return j.before.Calibration.Method
 	}
-	return eval.Platt
+	return calibration.Platt
 }
 
 // folded finds, of a learner of the whole data set, the probabilities that are asked for, and the
@@ -77,7 +80,7 @@ func (j *Job) calibrates() string {
 func (r *run[T]) folded(ctx context.Context, lo *LearnOptions, res *eval.Result) error {
 	j := r.j
 	mem, ok := r.in.(*eval.Memory[T])
-	if method := lo.Calibrate; !ok || method == "" && lo.Target == (eval.Target{}) {
+	if method := lo.Calibrate; !ok || method == "" && lo.Threshold == "" {
 		return nil
 	}
 	all := &dataset.Data[T]{Block: *mem.All()}
@@ -165,26 +168,19 @@ func (s *foldScores) find(lo *LearnOptions, res *eval.Result) {
 	if k*s.n != len(s.scores) || !(unit > 0) || math.IsInf(unit, 0) {
 		return
 	}
-	two := eval.Calibrator{Temperature: lo.Calibrate == eval.Temperature, Unit: unit}
-	more := eval.ClassCalibrator{Temperature: two.Temperature, Unit: unit}
+	fitter := calibration.New(lo.Calibrate, unit)
 	for i, class := range s.class {
 		if k > 1 {
-			more.Add(class, s.scores[i*k:][:k], true)
+			fitter.More.Add(class, s.scores[i*k:][:k], true)
 		} else {
-			two.Add(float64(2*class-1), s.scores[i], true)
+			fitter.Two.Add(float64(2*class-1), s.scores[i], true)
 		}
 	}
-	if t, ok := two.Threshold(lo.Target); ok {
+	target, _ := calibration.ParseTarget(lo.Threshold)
+	if t, ok := fitter.Two.Threshold(target); ok {
 		res.Threshold = &t
 	}
-	if lo.Calibrate == "" {
-		return
-	}
-	c, ok := two.Fit()
-	if k > 1 {
-		c, ok = more.Fit()
-	}
-	if ok {
+	if c, ok := fitter.Fit(); ok && lo.Calibrate != "" {
 		res.Calibration = &c
 	}
 }

@@ -59,35 +59,28 @@ func (o *Options) suitsDrift(name string, t learner.Traits) error {
 	return nil
 }
 
-// watchDrift has the run's errors watched, and does at a drift what the options say. A learner that
-// begins anew is as a new one with the settings and the seed that it has.
-func (r *run[T]) watchDrift(o *eval.Options) (err error) {
+// watchDrift monitors the run's errors and applies Options.OnDrift. A learner that is reset is as a
+// new one with the settings and the seed that it has.
+func (r *run[T]) watchDrift(o *eval.Options) {
 	j := r.j
-	if j.o.Drift == "" {
-		return nil
-	}
-	if o.Drift, err = eval.NewDriftDetector(j.o.Drift); err != nil {
-		return err
-	}
-	o.OnDrift = func(d eval.Drift) error {
+	o.Drift = j.o.Drift
+	o.OnDrift = func(d eval.Drift) (changed bool, err error) {
 		j.observer.Drifted(d)
-		if !j.o.changesOnDrift() {
-			return nil
-		}
-		o.Drift.Reset() // what the learner of before got wrong says nothing of this one
-		if j.o.OnDrift == DriftForget {
+		switch j.o.OnDrift {
+		case DriftForget:
 			keep := j.o.DriftKeep
 			if keep == 0 {
 				keep = DefaultDriftKeep
 			}
-			return learner.ForgetterOf(r.l).Forget(keep)
+			return true, learner.ForgetterOf(r.l).Forget(keep)
+		case DriftReset:
+			fresh, err := learner.New[T](j.entry, j.config,
+				learner.Env{Seed: j.seed, Pool: j.pool, Kept: r.room.kept})
+			if err != nil {
+				return false, err
+			}
+			return true, r.l.SetState(fresh.State())
 		}
-		fresh, err := learner.New[T](j.entry, j.config,
-			learner.Env{Seed: j.seed, Pool: j.pool, Kept: r.room.kept})
-		if err != nil {
-			return err
-		}
-		return r.l.SetState(fresh.State())
+		return false, nil
 	}
-	return nil
 }

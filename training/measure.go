@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/margins"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -29,7 +30,7 @@ type Margins struct {
 	Average *AverageBound `json:"average,omitempty"`
 }
 
-// AverageBound is [eval.AverageBound] without what is said of each member.
+// AverageBound is [margins.AverageBound] without what is said of each member.
 type AverageBound struct {
 	Averaged float64 `json:"averaged"` // the bound of the average
 	Equal    float64 `json:"equal"`    // members of length 1, each weighing 1/N
@@ -40,8 +41,8 @@ type AverageBound struct {
 type Tested struct {
 	Count   eval.Count
 	Metrics *eval.Metrics
-	Proba   *eval.Probabilities // with Options.Proba or Calibrate; nil else
-	Info    dataset.Info        // of these examples
+	Proba   *eval.Metrics // with Options.Proba or Calibrate; nil else
+	Info    dataset.Info  // of these examples
 }
 
 // afterwards measures the final hypothesis: the margin over the training set and the errors on the
@@ -101,7 +102,7 @@ const averageBytes = 32 << 20
 
 // measure takes the margins over src, and with Options.MarginReport the bound of an ensemble's
 // average, where there is room for it.
-func (r *run[T]) measure(ctx context.Context, src eval.Source[T]) (m eval.Margins,
+func (r *run[T]) measure(ctx context.Context, src eval.Source[T]) (m margins.Margins,
 	bound *AverageBound, ok bool, err error) {
 	p, room := learner.ViewOf(r.l), int64(2*averageBytes)
 	if r.j.o.MemBudget > 0 {
@@ -118,10 +119,10 @@ func (r *run[T]) measure(ctx context.Context, src eval.Source[T]) (m eval.Margin
 		}
 	}
 	if members == nil {
-		m, ok, err = eval.Measure(ctx, p, src)
+		m, ok, err = margins.Measure(ctx, p, src)
 		return m, nil, ok, err
 	}
-	m, b, ok, err := eval.MeasureAverage(ctx, p, members, src)
+	m, b, ok, err := margins.MeasureAverage(ctx, p, members, src)
 	if ok && err == nil {
 		bound = &AverageBound{Averaged: b.Averaged, Equal: b.Equal, Best: b.Best}
 	}
@@ -137,7 +138,7 @@ func finite(v float64) *float64 {
 }
 
 // margins returns what Options.MarginReport adds, nil if nothing but a bias was learned.
-func (j *Job) margins(m eval.Margins) *Margins {
+func (j *Job) margins(m margins.Margins) *Margins {
 	skip, p := 0, 2.0 // weights of an appended feature; the norm of learners that have none
 	if j.data.Bias == "append" {
 		skip = 1

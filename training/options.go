@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/calibration"
 	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/spelling"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -130,7 +130,7 @@ type Options struct {
 	Halving bool `json:"halving,omitempty" toml:"halving,omitempty"`
 
 	// Drift names what watches the errors that are made before examples are learned, and finds
-	// where they rise: see eval.NewDriftDetector. With "" nothing does. Default ""; one of
+	// where they rise: see eval.DriftDetectors. With "" nothing does. Default ""; one of
 	// eval.DriftDetectors.
 	Drift string `json:"drift,omitempty" toml:"drift,omitempty"`
 	// OnDrift is what to do where drift is found: DriftReport says so, and the others change the
@@ -207,8 +207,8 @@ type Options struct {
 	Curve int `json:"curve,omitempty" toml:"curve,omitempty"`
 	// Calibrate has the probabilities found that scores stand for, of any learner: "platt" fits
 	// 1/(1 + exp(-(a f + b))) to the scores of the first pass, each of an example not learned yet
-	// (see eval.Calibrator), and "temperature" the same without b; the model keeps it. Of more than
-	// two classes (see eval.ClassCalibrator) "platt" makes probabilities of the classes' sigmoids,
+	// (see Platt, 1999), and "temperature" the same without b; the model keeps it. Of more than
+	// two classes "platt" makes probabilities of the classes' sigmoids,
 	// "temperature" takes the softmax of a f, which fits better as a rule; one example in four is
 	// scored once more for it. Runs on a whole data set at once predict nothing before they learn:
 	// theirs are the scores of five folds, each by what is learned of the others, drawn from Seed,
@@ -220,7 +220,7 @@ type Options struct {
 	// Threshold is what a score is to be found for from which on the label is +1, of two classes:
 	// "precision=0.9" or "recall=0.9", or "cost=1:5" for the least cost of errors where a false
 	// negative costs five times a false positive, on the same scores as Calibrate (see
-	// eval.Calibrator.Threshold). The model keeps the threshold, and predicts by it; errors that
+	// learner.Threshold). The model keeps the threshold, and predicts by it; errors that
 	// training counts are those of 0. A run that goes on from such a model finds it anew. Default
 	// ""; shares above 0 and below 1, costs above 0.
 	Threshold string `json:"threshold,omitempty" toml:"threshold,omitempty"`
@@ -507,10 +507,11 @@ func (o *Options) validData() error {
 	if _, err := o.classFactors(); err != nil {
 		return err
 	}
-	if o.Calibrate != "" && o.Calibrate != eval.Platt && o.Calibrate != eval.Temperature {
+	if o.Calibrate != "" && o.Calibrate != calibration.Platt &&
+		o.Calibrate != calibration.Temperature {
 		return badOption("", "{calibrate} %q: want platt or temperature", o.Calibrate)
 	}
-	if _, err := eval.ParseTarget(o.Threshold); err != nil {
+	if _, err := calibration.ParseTarget(o.Threshold); err != nil {
 		return badOption("As precision=0.9, or cost=1:5, where a false negative costs five "+
 			"times a false positive.", "{threshold} %w", err)
 	}

@@ -23,6 +23,7 @@ import (
 type resumed struct {
 	position *model.Position
 	standing *eval.Standing
+	older    bool // tallies are in the form of an earlier version, and left out
 }
 
 // placed reports whether the source begins where the run stood, or some rows before.
@@ -82,6 +83,10 @@ func (j *Job) resume() error {
 		return wrapped(ErrModel, fmt.Errorf("%s: position: %w; restore a copy, or train anew",
 			given.Model, err))
 	}
+	if j.at.older {
+		j.observer.Odd("an earlier version wrote the model: its counts go on, metrics, curve, " +
+			"calibration and drift begin again here")
+	}
 	if j.o, err = given.again(m); err != nil {
 		return err
 	}
@@ -126,7 +131,15 @@ func (r *resumed) read(m *model.Model) error {
 		return fmt.Errorf("the examples of classes %v are not %d: %w", p.ClassCounts, p.Example,
 			model.ErrDamaged)
 	}
-	s.Tallies = p.Tallies
+	if len(p.Tallies) == 0 || p.Tallies[0] == '{' {
+		s.Tallies = p.Tallies
+		return nil
+	}
+	if s.Waiting > 0 {
+		return fmt.Errorf("an earlier version kept %d examples that wait for their labels in "+
+			"another form: %w", s.Waiting, model.ErrNewer)
+	}
+	r.older = true
 	return nil
 }
 

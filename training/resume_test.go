@@ -66,7 +66,7 @@ func figures(res *training.Result) string {
 		}
 	}
 	if p := r.Proba; p != nil {
-		fmt.Fprintln(&b, p.Examples, p.LogLoss(), p.Brier(), p.CalibrationError())
+		fmt.Fprintln(&b, p.Examples(), p.LogLoss(), p.Brier(), p.CalibrationError())
 	}
 	if r.Late != nil {
 		fmt.Fprintln(&b, *r.Late, r.Waiting)

@@ -654,7 +654,7 @@ func (r *run[T]) goOn() error {
 }
 
 // how says how the learner is taught.
-func (r *run[T]) how() (LearnOptions, error) {
+func (r *run[T]) how() LearnOptions {
 	j, o := r.j, &r.j.o
 	most := int64(DefaultMaxUpdates)
 	switch { // what the caller says, else the learner's own limit, else that
@@ -665,7 +665,7 @@ func (r *run[T]) how() (LearnOptions, error) {
 	}
 	lo := LearnOptions{Options: eval.Options{
 		UntilConverged: o.UntilConverged, MaxUpdates: most, Shuffle: o.Shuffle, Seed: j.seed,
-		Proba: o.Proba, Calibrate: j.calibrates(), Target: j.target(), AUC: o.AUC,
+		Proba: o.Proba, Calibrate: j.calibrates(), Threshold: j.target(), AUC: o.AUC,
 		Window: o.Window, Fading: o.Fading, Curve: o.Curve, Delay: o.Delay,
 		IDs: r.ids(), Progress: j.observer.Progress(),
 		CheckpointEvery: j.every, CheckpointAfter: j.after, Prepare: r.scale,
@@ -701,16 +701,14 @@ func (r *run[T]) how() (LearnOptions, error) {
 		lo.Fit = &learner.FitOptions{MaxUpdates: most, Delta: o.SoftDelta, GramBytes: r.room.gram,
 			ActiveSet: o.ActiveSet, Halving: o.Halving}
 	}
-	return lo, r.watchDrift(&lo.Options)
+	r.watchDrift(&lo.Options)
+	return lo
 }
 
 // learn teaches the learner.
 func (r *run[T]) learn() (eval.Result, error) {
 	j := r.j
-	lo, err := r.how()
-	if err != nil {
-		return eval.Result{}, err
-	}
+	lo := r.how()
 	var found eval.Result // of folds
 	if lo.Fit != nil {
 		if err := r.folded(r.work, &lo, &found); err != nil {

@@ -414,7 +414,7 @@ func TestMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c := res.Test.Count; c.Examples != 300 || c.Errors < 20 || c.Errors > 60 ||
-		res.Test.Proba.Examples != 300 || res.Counts.Proba == nil {
+		res.Test.Proba.Examples() != 300 || res.Counts.Proba == nil {
 		t.Errorf("test: %+v", res.Test)
 	}
 	if res.Margins == nil || res.Margin == nil || *res.Margin != res.Margins.Directional ||

@@ -13,6 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/margins"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -241,7 +242,7 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			case updates:
 				values = append(values, float64(res.Updates))
 			case margin:
-				m, _, err := eval.Measure(ctx, learner.ViewOf(made),
+				m, _, err := margins.Measure(ctx, learner.ViewOf(made),
 					eval.NewMemory(&train.Block, nil))
 				if err != nil {
 					return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/margins"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/training"
@@ -316,7 +317,7 @@ func (r *boundRun) ensemble(ctx context.Context, train, test *dataset.Data[float
 		}
 	}
 	w, _ := learner.MembersOf(l, 1<<20)
-	_, b, _, err := eval.MeasureAverage(ctx, learner.ViewOf(l), w, mem)
+	_, b, _, err := margins.MeasureAverage(ctx, learner.ViewOf(l), w, mem)
 	if err != nil {
 		return err
 	}

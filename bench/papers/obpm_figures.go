@@ -17,6 +17,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/margins"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -71,7 +72,7 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				if err != nil {
 					return nil, err
 				}
-				margin, _, err := eval.Measure(ctx, learner.ViewOf(made),
+				margin, _, err := margins.Measure(ctx, learner.ViewOf(made),
 					eval.NewMemory(train, nil))
 				if err != nil {
 					return nil, err

@@ -2,7 +2,7 @@ package command
 
 import (
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/spread"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 )
@@ -20,7 +20,7 @@ type intervalReport struct {
 const mostMemberWeights = 1 << 25
 
 // hypothesisOf is what the model predicts with, and its spreadOf.
-func hypothesisOf[T engine.Float](p *predictor) (learner.Predictor[T], *eval.Spread[T], error) {
+func hypothesisOf[T engine.Float](p *predictor) (learner.Predictor[T], *spread.Spread[T], error) {
 	h, err := model.RestorePredictor[T](p.m, p.pool)
 	if err != nil {
 		return nil, nil, modelError(p.model, err)
@@ -30,7 +30,7 @@ func hypothesisOf[T engine.Float](p *predictor) (learner.Predictor[T], *eval.Spr
 }
 
 // spreadOf is the spread of the model's members, where --interval asks for it; nil else.
-func spreadOf[T engine.Float](p *predictor) (*eval.Spread[T], error) {
+func spreadOf[T engine.Float](p *predictor) (*spread.Spread[T], error) {
 	if p.share == 0 {
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func spreadOf[T engine.Float](p *predictor) (*eval.Spread[T], error) {
 	if err != nil {
 		return nil, modelError(p.model, err)
 	}
-	s, ok := eval.NewSpread(l, mostMemberWeights)
+	s, ok := spread.New(l, mostMemberWeights)
 	if !ok {
 		return nil, none("has no members with weights of their own, or too many weights")
 	}

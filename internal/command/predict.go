@@ -16,6 +16,8 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/calibration"
+	"github.com/halfspace-ml/halfspace/internal/spread"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
@@ -124,7 +126,7 @@ func (t *threshold) Type() string   { return "VALUE" }
 func (t *threshold) Set(text string) error {
 	bad := errors.New("want a score, or cost=FP:FN with two costs above 0")
 	if strings.HasPrefix(text, "cost=") {
-		target, err := eval.ParseTarget(text)
+		target, err := calibration.ParseTarget(text)
 		if err != nil {
 			return bad
 		}
@@ -409,9 +411,10 @@ func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 // write predicts all examples, and counts those that have a label and were given one. A nil lines
 // counts only.
 func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner.Predictor[T],
-	spread *eval.Spread[T], s *dataset.Stream[T], lines *output,
+	spread *spread.Spread[T], s *dataset.Stream[T], lines *output,
 	r *predictReport) (eval.Count, error) {
-	w := writer[T]{p: p, s: s, r: r, labels: p.m.Prep.Shown(), outputs: hypothesis.Outputs(),
+	w := writer[T]{p: p, s: s, r: r, stats: eval.NewMetrics(eval.MetricsOptions{}),
+		labels: p.m.Prep.Shown(), outputs: hypothesis.Outputs(),
 		spread: spread}
 	for _, name := range p.m.Prep.Classes {
 		w.classes = append(w.classes, shownLabel(name))
@@ -525,7 +528,7 @@ func (w *writer[T]) report() {
 			r.Interval.Width = w.width / float64(r.Examples)
 		}
 	}
-	r.Proba = describeProba(&w.stats)
+	r.Proba = describeProba(w.stats)
 }
 
 // writer makes the lines of predictions, and tallies them.
@@ -540,7 +543,7 @@ type writer[T engine.Float] struct {
 	outputs int               // scores an example
 	prober  learner.Prober[T] // nil if not asked
 	proba   []float64         // of the examples in hand, where there is a prober
-	spread  *eval.Spread[T]   // nil without --interval
+	spread  *spread.Spread[T] // nil without --interval
 	width   float64           // sum, of the intervals
 	both    int64             // intervals with scores of both labels
 	before  int64             // examples of the blocks before
@@ -549,7 +552,7 @@ type writer[T engine.Float] struct {
 	lines   []int             // where each was read, for answers
 
 	count     eval.Count
-	stats     eval.Probabilities
+	stats     *eval.Metrics // of all probabilities
 	metrics   *eval.Metrics // of what these have, by weights; nil without a report
 	abstained int64
 }
@@ -722,7 +725,9 @@ func (w *writer[T]) tallyClass(b *engine.Block[T], i int, outputs []float64, f f
 			}
 		}
 		if proba != nil {
-			w.stats.AddClass(class, proba)
+			o := eval.OutcomeOf(class, -1)
+			o.BelieveEach(proba)
+			w.stats.Add(&o)
 		}
 	}
 	w.row++
@@ -763,7 +768,9 @@ func (w *writer[T]) tally(b *engine.Block[T], f, over float64, i int) bool {
 			}
 		}
 		if w.prober != nil {
-			w.stats.Add(y, w.proba[i])
+			o := eval.Outcome2(y, 0)
+			o.Believe(w.proba[i])
+			w.stats.Add(&o)
 		}
 	}
 	w.row++

@@ -23,11 +23,11 @@ type binReport struct {
 }
 
 // describeProba returns the report, or nil where there is nothing to tell.
-func describeProba(s *eval.Probabilities) *probaReport {
-	if s == nil || s.Examples == 0 {
+func describeProba(s *eval.Metrics) *probaReport {
+	if s == nil || s.Examples() == 0 {
 		return nil
 	}
-	r := &probaReport{s.Examples, s.LogLoss(), s.Brier(), s.CalibrationError(), nil}
+	r := &probaReport{s.Examples(), s.LogLoss(), s.Brier(), s.CalibrationError(), nil}
 	for _, b := range s.Calibration() {
 		r.Bins = append(r.Bins, binReport{b.From, b.To, int64(b.Weight), b.Mean, b.Share})
 	}

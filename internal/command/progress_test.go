@@ -78,10 +78,13 @@ func TestBar(t *testing.T) {
 
 // TestProgressProba: probabilities have columns of their own, in the table and in JSON.
 func TestProgressProba(t *testing.T) {
-	var q eval.Probabilities
-	q.Add(1, 0.75)
-	q.Add(-1, 0.5)
-	s := eval.Status{Examples: 2, SinceExamples: 2, Proba: &q}
+	q := eval.NewMetrics(eval.MetricsOptions{})
+	for _, x := range []struct{ y, p float64 }{{1, 0.75}, {-1, 0.5}} {
+		o := eval.Outcome2(x.y, 0)
+		o.Believe(x.p)
+		q.Add(&o)
+	}
+	s := eval.Status{Examples: 2, SinceExamples: 2, Proba: q}
 	var table, rows bytes.Buffer
 	(&progressLines{w: &table}).Line(s)
 	newProgressJSON(&rows).End(s)

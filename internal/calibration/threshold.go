@@ -1,4 +1,4 @@
-package eval
+package calibration
 
 import (
 	"errors"
@@ -78,14 +78,14 @@ func (t Target) String() string {
 // without examples of both labels, and where no threshold reaches the target.
 func (c *Calibrator) Threshold(t Target) (best learner.Threshold, ok bool) {
 	var positive, negative float64
-	for i := range c.bins {
-		positive += c.bins[i].positive
-		negative += c.bins[i].negative
+	for i := range c.Bins {
+		positive += c.Bins[i].Positive
+		negative += c.Bins[i].Negative
 	}
 	if !(positive > 0) || !(negative > 0) || t == (Target{}) {
 		return best, false
 	}
-	examples := c.weights / c.squares // that a weight of 1 stands for
+	examples := c.Weights / c.Squares // that a weight of 1 stands for
 	if t.FalsePositive > 0 {
 		best = c.cheapest(t, positive, negative)
 		dearest := max(t.FalsePositive, t.FalseNegative)
@@ -95,12 +95,12 @@ func (c *Calibrator) Threshold(t Target) (best learner.Threshold, ok bool) {
 	}
 	var right, predicted float64
 	for i := calibratorBins - 1; i >= 0; i-- {
-		b := &c.bins[i]
-		if b.positive+b.negative == 0 {
+		b := &c.Bins[i]
+		if b.Positive+b.Negative == 0 {
 			continue
 		}
-		right += b.positive
-		predicted += b.positive + b.negative
+		right += b.Positive
+		predicted += b.Positive + b.Negative
 		precision, recall := right/predicted, right/positive
 		share, n := precision, predicted
 		if t.Recall {
@@ -121,7 +121,7 @@ func (c *Calibrator) Threshold(t Target) (best learner.Threshold, ok bool) {
 
 // border is the least score of the i-th bin.
 func (c *Calibrator) border(i int) float64 {
-	return float64(i-calibratorBins/2) / binsPerUnit * math.Sqrt(c.square)
+	return float64(i-calibratorBins/2) / binsPerUnit * math.Sqrt(c.Square)
 }
 
 // cheapest returns the threshold whose errors cost least, of examples of such weights, without its
@@ -132,12 +132,12 @@ func (c *Calibrator) cheapest(t Target, positive, negative float64) learner.Thre
 	best := learner.Threshold{Target: t.String(), Cost: &cost}
 	for i := calibratorBins; i >= 0; i-- {
 		if i < calibratorBins {
-			b := &c.bins[i]
-			if b.positive+b.negative == 0 {
+			b := &c.Bins[i]
+			if b.Positive+b.Negative == 0 {
 				continue
 			}
-			right += b.positive
-			wrong += b.negative
+			right += b.Positive
+			wrong += b.Negative
 		}
 		mean := (float64(t.FalsePositive*wrong) + float64(t.FalseNegative*(positive-right))) /
 			(positive + negative)

@@ -1,4 +1,4 @@
-package eval
+package margins
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -32,16 +33,16 @@ type AverageBound struct {
 // [learner.ErrConfig]. Cost: a product an example and member in the same pass, N^2 products of
 // weights, and some passes over their N x N matrix. Memory: that matrix.
 func MeasureAverage[T engine.Float](ctx context.Context, p learner.Predictor[T],
-	members [][]float64, src Source[T]) (m Margins, bound AverageBound, ok bool, err error) {
+	members [][]float64, src eval.Source[T]) (m Margins, bound AverageBound, ok bool, err error) {
 	lengths := make([]float64, len(members))
 	for j, w := range members {
 		if lengths[j] = math.Sqrt(vecmath.SumSq(w)); !(lengths[j] > 0) {
-			return m, bound, false, fmt.Errorf("eval: member %d has no weights: %w", j,
+			return m, bound, false, fmt.Errorf("margins: member %d has no weights: %w", j,
 				learner.ErrConfig)
 		}
 	}
 	if len(members) == 0 {
-		return m, bound, false, fmt.Errorf("eval: no members: %w", learner.ErrConfig)
+		return m, bound, false, fmt.Errorf("margins: no members: %w", learner.ErrConfig)
 	}
 	bound.Margins = make([]float64, len(members))
 	for j := range members {

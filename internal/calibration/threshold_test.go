@@ -1,14 +1,15 @@
-package eval
+package calibration
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
 	"testing"
-
-	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learner"
 )
+
+// scored is a score with its label.
+type scored struct {
+	Score    float64
+	Positive bool
+}
 
 func TestParseTarget(t *testing.T) {
 	for _, text := range []string{"", "precision=0.9", "recall=0.25", "cost=1:5",
@@ -28,57 +29,35 @@ func TestParseTarget(t *testing.T) {
 }
 
 // someScores are of 4000 examples, whose labels follow from score and number.
-func someScores() (all []Scored) {
+func someScores() (all []scored) {
 	for i := range 4000 {
 		f := float64(i*37%2003)/1000 - 1
-		all = append(all, Scored{Score: f, Weight: 1,
-			Positive: f+float64(i*53%1777)/2000-0.45 > 0.3})
+		all = append(all, scored{Score: f, Positive: f+float64(i*53%1777)/2000-0.45 > 0.3})
 	}
 	return all
 }
 
-// The thresholds are those that the curve of all scores has, up to the width of a bin; scikit-learn
-// 1.2, precision_recall_curve, says 0.4400 for a precision of 0.9 and 0.3560 for a recall of 0.8 of
-// the same scores.
+// TestThreshold: scikit-learn 1.2, precision_recall_curve, says 0.4400 for a precision of 0.9 and
+// 0.3560 for a recall of 0.8 of the same scores, of which a bin knows less.
 func TestThreshold(t *testing.T) {
 	all := someScores()
 	var c Calibrator
 	for range 40 { // so that the first ones' smaller weights count for nothing
 		for _, s := range all {
-			y := -1.0
-			if s.Positive {
-				y = 1
-			}
-			c.Add(y, s.Score, true)
+			c.Add(map[bool]float64{true: 1, false: -1}[s.Positive], s.Score, true)
 		}
 	}
-	curve := CurveOf(all)
-	for _, target := range []Target{{Share: 0.9}, {Share: 0.8, Recall: true}} {
-		best := math.Inf(-1)
-		for _, p := range curve.Points { // from the largest down
-			precision, recall := p.True/(p.True+p.False), p.True/curve.Positives
-			if !target.Recall && precision >= target.Share {
-				best = p.Threshold
-			} else if target.Recall && recall >= target.Share {
-				best = p.Threshold
-				break
-			}
-		}
-		want := 0.4400
-		if target.Recall {
-			want = 0.3560
-		}
+	bin := math.Sqrt(c.Square) / binsPerUnit
+	for target, want := range map[Target]float64{{Share: 0.9}: 0.4400,
+		{Share: 0.8, Recall: true}: 0.3560} {
 		got, ok := c.Threshold(target)
-		bin := math.Sqrt(c.square) / binsPerUnit
-		if !ok || math.Abs(best-want) > 1e-4 || math.Abs(got.Score-best) > bin {
-			t.Errorf("%v: %v, of all scores %v, want %v", target, got, best, want)
-		}
 		share := got.Precision
 		if target.Recall {
 			share = got.Recall
 		}
-		if share < target.Share || !(got.Low < share && share < got.High) {
-			t.Errorf("%v: %+v", target, got)
+		if !ok || math.Abs(got.Score-want) > bin+1e-4 || share < target.Share ||
+			!(got.Low < share && share < got.High) {
+			t.Errorf("%v: %+v, want %v", target, got, want)
 		}
 	}
 	if got, ok := c.Threshold(Target{}); ok {
@@ -168,66 +147,5 @@ func TestNoThreshold(t *testing.T) {
 	low, high := wilson(0.9, 100)
 	if math.Abs(low-0.825633) > 1e-5 || math.Abs(high-0.944771) > 1e-5 {
 		t.Errorf("Wilson: %v to %v", low, high)
-	}
-}
-
-// Members' scores have the ensemble's score as their mean, and quantiles are numpy's.
-func TestSpread(t *testing.T) {
-	e, err := learner.Lookup("obpm")
-	if err != nil {
-		t.Skip("no learners are linked in")
-	}
-	l, err := learner.New[float64](e, e.Config(), learner.Env{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const n, dim = 300, 5
-	rng := rand.New(rand.NewPCG(1, 2))
-	b := &engine.Block[float64]{Dim: dim, Ptr: []int{0}}
-	for range n {
-		var sum float64
-		for j := range dim {
-			v := rng.NormFloat64()
-			sum += v
-			b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, v)
-		}
-		b.Ptr = append(b.Ptr, len(b.Idx))
-		b.Y = append(b.Y, math.Copysign(1, sum+rng.NormFloat64()))
-	}
-	if err := l.Learn(b, make([]learner.Round, n)); err != nil {
-		t.Fatal(err)
-	}
-	f := make([]float64, n)
-	if err := l.Score(b, f); err != nil {
-		t.Fatal(err)
-	}
-	s, ok := NewSpread(l, 1<<20)
-	if !ok || s.Members() != 100 {
-		t.Fatalf("%v, %v", s, ok)
-	}
-	for i := range n {
-		var sum float64
-		for _, v := range s.Scores(b, i) {
-			sum += v
-		}
-		low, high := s.Quantiles(b, i, 0.9)
-		wide, top := s.Quantiles(b, i, 0.99)
-		// 100 members' scores of 5 terms each: some 1e-14 of their size
-		if math.Abs(sum/100-f[i]) > 1e-12*(1+math.Abs(f[i])) || !(low <= high) || wide > low ||
-			top < high {
-			t.Fatalf("example %d: mean %v, score %v, %v to %v", i, sum/100, f[i], low, high)
-		}
-	}
-	if _, ok := NewSpread(l, 10); ok {
-		t.Error("more weights than there is room for")
-	}
-	// numpy.quantile([1, 2, 4, 8, 16], [0.05, 0.5, 0.95])
-	for q, want := range map[float64]float64{0.05: 1.2, 0.5: 4, 0.95: 14.4, 0: 1, 1: 16} {
-		if got := quantile([]float64{1, 2, 4, 8, 16}, q); math.Abs(got-want) > 1e-12 {
-			t.Errorf("quantile %v: %v, want %v", q, got, want)
-		}
-	}
-	if !slices.IsSorted(s.Scores(b, 0)) {
-		t.Error("scores are not in order")
 	}
 }

@@ -1,4 +1,6 @@
-package eval
+// Package calibration finds the probabilities that scores stand for, and decision thresholds, from
+// scores of examples with their labels.
+package calibration
 
 import (
 	"math"
@@ -23,22 +25,23 @@ import (
 // bins of 1/32 of that unit. Cost: some ns an example; a fit some 100 us. Results depend on the
 // scores and their order alone.
 type Calibrator struct {
-	Temperature bool // b is 0: Temperature of two classes
+	Temperature bool `json:"-"` // b is 0: Temperature of two classes
 	// Unit above 0 is that of all scores, which are of one learner, or of several alike, that have
 	// learned: all weigh the same then. 0 is as said above.
-	Unit float64
+	Unit float64 `json:"-"`
 
-	seen    float64 // examples, whose scale was taken
-	counted float64 // and that were counted
-	square  float64 // mean of f^2, late ones weighing most
-	weights float64 // sum, and sum of squares, of the counted ones' weights
-	squares float64
-	bins    [calibratorBins]calibratorBin
+	Seen    float64 // examples, whose scale was taken
+	Counted float64 // and that were counted
+	Square  float64 // mean of f^2, late ones weighing most
+	Weights float64 // sum, and sum of squares, of the counted ones' weights
+	Squares float64
+	Bins    [calibratorBins]calibratorBin
 }
 
 type calibratorBin struct {
-	negative, positive float64 // weights
-	sum                float64 // of weight times score, in its unit
+	Negative float64 `json:"n,omitempty"` // weights
+	Positive float64 `json:"p,omitempty"`
+	Sum      float64 `json:"s,omitempty"` // of weight times score, in its unit
 }
 
 const (
@@ -50,64 +53,66 @@ const (
 )
 
 // Add counts a score with its label, -1 or +1. fresh says that the example was not learned before;
-// others count for the scale of the scores alone. A score that is not finite counts for nothing.
+// others count for the scale of the scores alone. A score whose square is not finite counts for
+// nothing.
 func (c *Calibrator) Add(y, f float64, fresh bool) {
-	if f-f != 0 {
+	square := float64(f * f)
+	if square-square != 0 {
 		return
 	}
 	if c.Unit > 0 {
-		c.square = c.Unit * c.Unit
+		c.Square = c.Unit * c.Unit
 	}
-	if fresh && c.square > 0 {
-		u := max(-calibratorBins/2/binsPerUnit, min(f/math.Sqrt(c.square),
+	if fresh && c.Square > 0 {
+		u := max(-calibratorBins/2/binsPerUnit, min(f/math.Sqrt(c.Square),
 			calibratorBins/2/binsPerUnit))
 		i := min(int(math.Floor(u*binsPerUnit))+calibratorBins/2, calibratorBins-1)
-		c.counted++
-		w := c.counted
+		c.Counted++
+		w := c.Counted
 		if c.Unit > 0 {
 			w = 1
 		}
-		b := &c.bins[i]
+		b := &c.Bins[i]
 		if y > 0 {
-			b.positive += w
+			b.Positive += w
 		} else {
-			b.negative += w
+			b.Negative += w
 		}
-		b.sum += float64(w * u)
-		c.weights += w
-		c.squares += float64(w * w)
+		b.Sum += float64(w * u)
+		c.Weights += w
+		c.Squares += float64(w * w)
 	}
-	if c.seen++; c.Unit > 0 {
+	if c.Seen++; c.Unit > 0 {
 		return
 	}
-	rate := min(1, scaleMemory/c.seen)
-	c.square += float64(rate * (float64(f*f) - c.square))
+	rate := min(1, scaleMemory/c.Seen)
+	c.Square += float64(rate * (square - c.Square))
 }
 
 // Fit returns the sigmoid of what was counted so far; ok is false where that says nothing: without
 // examples of both labels, or scores of one value alone.
 func (c *Calibrator) Fit() (s learner.Calibration, ok bool) {
-	if !(c.squares > 0) || !(c.square > 0) {
+	if !(c.Squares > 0) || !(c.Square > 0) {
 		return s, false
 	}
 	// weights add up to the number of examples that say as much
-	unit := c.weights / c.squares
+	unit := c.Weights / c.Squares
 	var points []plattPoint
 	var positive, negative float64
-	for i := range c.bins {
-		b := &c.bins[i]
-		if w := b.positive + b.negative; w > 0 {
-			points = append(points, plattPoint{u: b.sum / w, positive: b.positive * unit,
-				negative: b.negative * unit})
-			positive += b.positive * unit
-			negative += b.negative * unit
+	for i := range c.Bins {
+		b := &c.Bins[i]
+		if w := b.Positive + b.Negative; w > 0 {
+			points = append(points, plattPoint{u: b.Sum / w, positive: b.Positive * unit,
+				negative: b.Negative * unit})
+			positive += b.Positive * unit
+			negative += b.Negative * unit
 		}
 	}
 	if positive == 0 || negative == 0 || len(points) < 2 {
 		return s, false
 	}
 	a, b := plattFit(points, positive, negative, c.Temperature)
-	s = learner.Calibration{Slope: a / math.Sqrt(c.square), Intercept: b}
+	s = learner.Calibration{Slope: a / math.Sqrt(c.Square), Intercept: b}
 	if c.Temperature {
 		s.Method = Temperature
 	}

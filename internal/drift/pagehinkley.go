@@ -1,4 +1,4 @@
-package eval
+package drift
 
 import "math"
 
@@ -25,57 +25,29 @@ const (
 // the variance of errors, and a bound on that of other losses. It tests after every 32 losses.
 // Cost: a few nanoseconds a loss, 56 bytes.
 type PageHinkley struct {
+	losses
+	M, Least      float64
 	delta, lambda float64
-	n             int64
-	sum, m, least float64
 }
 
-// NewPageHinkley returns a detector of that delta, 0 or more, and that lambda, above 0; other
-// values are the defaults.
+// NewPageHinkley returns a detector of that delta, 0 or more, and that lambda, above 0.
 func NewPageHinkley(delta, lambda float64) *PageHinkley {
-	if !(delta >= 0 && delta < math.Inf(1)) {
-		delta = DefaultPHDelta
-	}
-	if !(lambda > 0 && lambda < math.Inf(1)) {
-		lambda = DefaultPHLambda
-	}
 	return &PageHinkley{delta: delta, lambda: lambda}
 }
 
-// Reset is DriftDetector's.
-func (p *PageHinkley) Reset() { *p = PageHinkley{delta: p.delta, lambda: p.lambda} }
+// Reset is Detector's.
+func (p *PageHinkley) Reset() { *p = *NewPageHinkley(p.delta, p.lambda) }
 
-// State is DriftDetector's.
-func (p *PageHinkley) State() []float64 { return []float64{float64(p.n), p.sum, p.m, p.least} }
-
-// SetState is DriftDetector's.
-func (p *PageHinkley) SetState(s []float64) error {
-	if len(s) != 4 || !isCount(s[0]) {
-		return errState("page-hinkley")
-	}
-	p.n, p.sum, p.m, p.least = int64(s[0]), s[1], s[2], s[3]
-	return nil
-}
-
-// Mean is that of the losses since the last drift.
-func (p *PageHinkley) Mean() float64 {
-	if p.n == 0 {
-		return 0
-	}
-	return p.sum / float64(p.n)
-}
-
-// Add is DriftDetector's.
-func (p *PageHinkley) Add(loss float64) DriftState {
-	p.n++
-	p.sum += loss
-	x := (1 + p.sum) / float64(p.n+2)
+// Add is Detector's.
+func (p *PageHinkley) Add(loss float64) bool {
+	p.add(loss)
+	x := (1 + p.Sum) / float64(p.N+2)
 	s := math.Sqrt(max(0, x*(1-x)))
-	p.m += loss - p.Mean() - float64(p.delta*s)
-	p.least = min(p.least, p.m)
-	if p.n%DriftLook != 0 || p.m-p.least <= float64(p.lambda*s) {
-		return DriftNone
+	p.M += loss - p.Mean() - float64(p.delta*s)
+	p.Least = min(p.Least, p.M)
+	if p.N%Look != 0 || p.M-p.Least <= float64(p.lambda*s) {
+		return false
 	}
 	p.Reset()
-	return DriftFound
+	return true
 }

@@ -1,4 +1,4 @@
-package eval
+package calibration
 
 import (
 	"math"
@@ -121,15 +121,15 @@ func TestTemperatureFit(t *testing.T) {
 		t.Errorf("two classes: %v, %v, want %v, 0", a, b, 1.5171929107217517)
 	}
 	const k, n = 4, 300
-	c := ClassCalibrator{Temperature: true, square: 1, k: k}
+	c := ClassCalibrator{Temperature: true, Square: 1, K: k}
 	for i := range n {
-		c.class = append(c.class, int32(i%k))
+		c.Class = append(c.Class, int32(i%k))
 		for j := range k {
 			f := float64((i*(31+7*j))%97-48) / 30
 			if j == i%k {
 				f += 1.2
 			}
-			c.kept = append(c.kept, f)
+			c.Kept = append(c.Kept, f)
 		}
 	}
 	s, ok := c.Fit()

@@ -1,4 +1,4 @@
-package eval_test
+package margins_test
 
 import (
 	"context"
@@ -8,7 +8,9 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/margins"
 	"github.com/halfspace-ml/halfspace/learner"
+	_ "github.com/halfspace-ml/halfspace/learners"
 )
 
 // TestMeasureAverage: the bounds of an ensemble are those of (2), worked out here from its
@@ -64,7 +66,7 @@ func TestMeasureAverage(t *testing.T) {
 		return w, bound / length(w)
 	}
 	mem := eval.NewMemory(b, nil)
-	m, got, ok, err := eval.MeasureAverage(context.Background(), learner.ViewOf(l), members, mem)
+	m, got, ok, err := margins.MeasureAverage(context.Background(), learner.ViewOf(l), members, mem)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -106,7 +108,7 @@ func TestMeasureAverage(t *testing.T) {
 			t.Fatalf("other weights have the bound %v, the best %v", v, got.Best)
 		}
 	}
-	if _, _, _, err := eval.MeasureAverage(context.Background(), learner.ViewOf(l),
+	if _, _, _, err := margins.MeasureAverage(context.Background(), learner.ViewOf(l),
 		[][]float64{{0, 0}}, mem); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("a member without weights: %v", err)
 	}
@@ -118,4 +120,57 @@ func length(w []float64) float64 {
 		sum += v * v
 	}
 	return math.Sqrt(sum)
+}
+
+// linear is a hypothesis without a bias.
+type linear []float64
+
+func (l linear) Bytes() int64 { return 0 }
+
+func (l linear) State() learner.State { return learner.State{} }
+
+func (l linear) Outputs() int { return 1 }
+
+func (l linear) Weights() []float64 { return l }
+
+func (l linear) Score(b *engine.Block[float64], dst []float64) error {
+	for i := range b.Len() {
+		dst[i] = 0
+		for j, w := range l {
+			dst[i] += w * b.Row(i)[j]
+		}
+	}
+	return nil
+}
+
+// TestNorm works margins out by hand: |w| = 5.
+func TestNorm(t *testing.T) {
+	data := func(y []float64, x ...float64) *eval.Memory[float64] {
+		return eval.NewMemory(&engine.Block[float64]{Dim: 2, Stride: 2, Y: y, X: x}, nil)
+	}
+	w := linear{3, -4}
+	all := data([]float64{1, -1}, 2, 1, 0, 1) // scores 2 and -4
+	m, ok, err := margins.Measure[float64](t.Context(), w, all)
+	for _, want := range []struct {
+		p    float64
+		skip int
+		m    float64
+	}{{2, 0, 2. / 5}, {2, 1, 2. / 4}, {1, 0, 2. / 4}, {math.Inf(1), 0, 2. / 7},
+		{4, 0, 2 / math.Pow(math.Pow(3, 4./3)+math.Pow(4, 4./3), 3./4)}} {
+		if got := m.Norm(want.p, want.skip); !(math.Abs(got-want.m) < 1e-15) || !ok || err != nil {
+			t.Errorf("p = %v: margin %v %v %v, want %v", want.p, got, ok, err, want.m)
+		}
+	}
+	m, ok, err = margins.Measure[float64](t.Context(), w, data([]float64{1, 1}, 2, 1, -1, 0))
+	if m.Norm(2, 0) != -0.6 || !ok || err != nil {
+		t.Errorf("margin %v %v %v, want -0.6", m.Norm(2, 0), ok, err)
+	}
+	for name, w := range map[string]linear{"no weights": nil, "zero weights": {0, 0}} {
+		if _, ok, err := margins.Measure[float64](t.Context(), w, all); ok || err != nil {
+			t.Errorf("%s: margin defined (%v)", name, err)
+		}
+	}
+	if _, ok, err := margins.Measure[float64](t.Context(), w, data(nil)); ok || err != nil {
+		t.Errorf("no examples: margin defined (%v)", err)
+	}
 }

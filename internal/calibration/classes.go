@@ -1,7 +1,8 @@
-package eval
+package calibration
 
 import (
 	"math"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/learner"
 )
@@ -28,15 +29,15 @@ const SampleEach = 4
 // Memory: with Temperature the last 4096 examples' scores, 2 MiB of them at most, else 24 KiB a
 // class. Cost: some ns a score; a fit some 100 us a class, with Temperature some ms.
 type ClassCalibrator struct {
-	Temperature bool    // else Platt
-	Unit        float64 // Calibrator.Unit
-	each        []Calibrator
+	Temperature bool    `json:"-"` // else Platt
+	Unit        float64 `json:"-"` // Calibrator.Unit
+	Each        []Calibrator
 
-	seen   float64
-	square float64 // mean of all scores' squares, late ones weighing most
-	kept   []float64
-	class  []int32
-	k, at  int // classes, and the place of the next of the examples kept
+	Seen   float64
+	Square float64   // mean of all scores' squares, late ones weighing most
+	Kept   []float64 // scores of examples, in a unit
+	Class  []int32   // of these
+	K, At  int       // classes, and the place of the next of the examples kept
 }
 
 const (
@@ -57,53 +58,60 @@ func (c *ClassCalibrator) Add(class int, scores []float64, fresh bool) {
 		return
 	}
 	if !c.Temperature {
-		for len(c.each) < len(scores) {
-			c.each = append(c.each, Calibrator{Unit: c.Unit})
+		for len(c.Each) < len(scores) {
+			c.Each = append(c.Each, Calibrator{Unit: c.Unit})
 		}
 		for k, f := range scores {
 			y := -1.0
 			if k == class {
 				y = 1
 			}
-			c.each[k].Add(y, f, fresh)
+			c.Each[k].Add(y, f, fresh)
 		}
 		return
 	}
-	if len(scores) != c.k { // a new class: what is kept has no score of it
-		c.k, c.at, c.kept, c.class = len(scores), 0, c.kept[:0], c.class[:0]
+	if len(scores) != c.K { // a new class: what is kept has no score of it
+		c.K, c.At, c.Kept, c.Class = len(scores), 0, c.Kept[:0], c.Class[:0]
 	}
 	if c.Unit > 0 {
-		c.square = c.Unit * c.Unit
+		c.Square = c.Unit * c.Unit
 	}
-	if fresh && c.square > 0 && class < c.k {
-		c.keep(class, scores, 1/math.Sqrt(c.square))
+	if fresh && c.Square > 0 && class < c.K {
+		c.keep(class, scores, 1/math.Sqrt(c.Square))
 	}
-	if c.seen++; c.Unit > 0 {
+	if c.Seen++; c.Unit > 0 {
 		return
 	}
-	c.square += float64(min(1, scaleMemory/c.seen) * (sum/float64(c.k) - c.square))
+	c.Square += float64(min(1, scaleMemory/c.Seen) * (sum/float64(c.K) - c.Square))
 }
 
 // most is how many examples are kept.
 func (c *ClassCalibrator) most() int {
-	return min(mostKept, max(leastKept, mostKeptValues/max(1, c.k)))
+	return min(mostKept, max(leastKept, mostKeptValues/max(1, c.K)))
 }
 
-// some reports whether there were examples of classes.
-func (c *ClassCalibrator) some() bool { return len(c.each) > 0 || c.seen > 0 }
+// Valid reports whether scores can have made this state.
+func (c *ClassCalibrator) Valid() bool {
+	n := len(c.Class)
+	if c.K < 0 || len(c.Kept) != n*c.K || n > 0 && c.K == 0 || c.At < 0 || n > c.most() ||
+		n < c.most() && c.At != n || n == c.most() && c.At >= n {
+		return false
+	}
+	return !slices.ContainsFunc(c.Class, func(k int32) bool { return k < 0 || int(k) >= c.K })
+}
 
 // keep puts scores, in a unit, in the place of the oldest.
 func (c *ClassCalibrator) keep(class int, scores []float64, by float64) {
 	n := c.most()
-	if len(c.class) < n {
-		c.class = append(c.class, 0)
-		c.kept = append(c.kept, scores...)
+	if len(c.Class) < n {
+		c.Class = append(c.Class, 0)
+		c.Kept = append(c.Kept, scores...)
 	}
-	c.class[c.at] = int32(class)
+	c.Class[c.At] = int32(class)
 	for k, f := range scores {
-		c.kept[c.at*c.k+k] = float64(f * by)
+		c.Kept[c.At*c.K+k] = float64(f * by)
 	}
-	c.at = (c.at + 1) % n
+	c.At = (c.At + 1) % n
 }
 
 // Fit returns the probabilities of what was counted so far; ok is false where that says nothing.
@@ -111,8 +119,8 @@ func (c *ClassCalibrator) Fit() (s learner.Calibration, ok bool) {
 	if c.Temperature {
 		return c.fitTemperature()
 	}
-	for k := range c.each {
-		fit, found := c.each[k].Fit()
+	for k := range c.Each {
+		fit, found := c.Each[k].Fit()
 		if !found { // a class that no example was of
 			s = s.ForOutputs(max(2, k+1))
 			continue
@@ -128,15 +136,15 @@ func (c *ClassCalibrator) Fit() (s learner.Calibration, ok bool) {
 // steps halved until the objective falls. The target is 1 - e for the class that came, e = 1/(n+2)
 // being shared by the others, so that it is finite where all are right.
 func (c *ClassCalibrator) fitTemperature() (s learner.Calibration, ok bool) {
-	n := len(c.class)
-	if n < 2 || c.k < 2 {
+	n := len(c.Class)
+	if n < 2 || c.K < 2 {
 		return s, false
 	}
 	e := 1 / float64(n+2)
-	rest := e / float64(c.k-1)
+	rest := e / float64(c.K-1)
 	at := func(a float64) (value, slope, curve float64) {
-		for i, class := range c.class {
-			u := c.kept[i*c.k:][:c.k]
+		for i, class := range c.Class {
+			u := c.Kept[i*c.K:][:c.K]
 			top := math.Inf(-1)
 			for _, v := range u {
 				top = max(top, float64(a*v))
@@ -177,6 +185,28 @@ func (c *ClassCalibrator) fitTemperature() (s learner.Calibration, ok bool) {
 			break
 		}
 	}
-	s = learner.Calibration{Method: Temperature, Slope: a / math.Sqrt(c.square)}
+	s = learner.Calibration{Method: Temperature, Slope: a / math.Sqrt(c.Square)}
 	return s, s.Slope-s.Slope == 0
+}
+
+// Fitter finds probabilities of two classes, and of more if examples of these come. JSON holds its
+// state, not its settings.
+type Fitter struct {
+	Two  Calibrator
+	More ClassCalibrator
+}
+
+// New returns a Fitter of a method, Platt or Temperature, with Calibrator.Unit.
+func New(method string, unit float64) *Fitter {
+	f := &Fitter{Two: Calibrator{Temperature: method == Temperature, Unit: unit}}
+	f.More.Temperature, f.More.Unit = f.Two.Temperature, unit
+	return f
+}
+
+// Fit returns the probabilities; ok is false if what was counted says nothing.
+func (f *Fitter) Fit() (s learner.Calibration, ok bool) {
+	if len(f.More.Each) > 0 || f.More.Seen > 0 {
+		return f.More.Fit()
+	}
+	return f.Two.Fit()
 }

@@ -1,4 +1,5 @@
-package eval
+// Package spread says how far the members of an ensemble are apart.
+package spread
 
 import (
 	"math"
@@ -21,9 +22,9 @@ type Spread[T engine.Float] struct {
 	scores  []float64
 }
 
-// NewSpread takes the members' weights of l as it is; ok is false of a learner that has none (see
+// New takes the members' weights of l as it is; ok is false of a learner that has none (see
 // learner.MembersOf), or more than most numbers of them.
-func NewSpread[T engine.Float](l learner.Learner[T], most int) (s *Spread[T], ok bool) {
+func New[T engine.Float](l learner.Learner[T], most int) (s *Spread[T], ok bool) {
 	all, ok := learner.MembersOf(l, most)
 	if !ok || len(all) == 0 {
 		return nil, false
