@@ -84,7 +84,8 @@ func stateOf[S any](name string, state *S, valid func(*S) bool) part {
 func (r *run[T]) parts() (list []part) {
 	list = append(list, stateOf("scales", &r.scales.scalesState, (*scalesState).valid))
 	metrics := func(name string, m *Metrics) {
-		list = append(list, stateOf(name, &m.s, func(s *metricsState) bool { return s.valid(&m.o) }))
+		valid := func(s *metricsState) bool { return s.valid(&m.o) }
+		list = append(list, stateOf(name, &m.s, valid))
 	}
 	if r.whole != nil {
 		metrics(r.metricsName(), r.whole)
