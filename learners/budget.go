@@ -55,9 +55,8 @@ func (*BudgetConfig) Entry() learner.Entry {
 // examples and p^2 float64.
 type budgetLearner[T learner.Float] struct {
 	cfg BudgetConfig
-	kept.SupportSet[T]
+	kept.Set[T]
 	seen, updates int64
-	kept          int64 // Env.Kept
 }
 
 // BudgetConfig holds the settings of Budget.
@@ -120,19 +119,9 @@ func (c *BudgetConfig) fitMemory(bytes int64, x learner.Extent, mean, largest in
 func (c *BudgetConfig) bounded() bool { return c.Budget > 0 || c.Variable }
 
 func newBudget[T learner.Float](cfg BudgetConfig, env learner.Env) (learner.Learner[T], error) {
-	l := &budgetLearner[T]{cfg: cfg, kept: env.Kept}
-	var err error
-	l.SupportSet, err = l.empty()
-	return l, err
-}
-
-// empty returns a support that keeps nothing yet.
-func (l *budgetLearner[T]) empty() (kept.SupportSet[T], error) {
-	s, err := kept.NewSupport[T]("budget", l.cfg.EngineKernel())
-	if err == nil && l.kept > 0 && l.cfg.Budget > 0 {
-		s.Reserve(l.cfg.Budget, true)
-	}
-	return s, err
+	s, err := kept.NewSet[T](kept.Settings{Name: "budget", Kernel: cfg.EngineKernel(),
+		Limit: cfg.Budget, Room: env.Kept, Errors: cfg.bounded()})
+	return &budgetLearner[T]{cfg: cfg, Set: s}, err
 }
 
 // Learn is Learner.Learn.
@@ -140,7 +129,6 @@ func (l *budgetLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) err
 	if err := primal.CheckWeighted("budget", b, len(rounds)); err != nil {
 		return err
 	}
-	bounded := l.cfg.bounded()
 	for i := range b.Len() {
 		f, y := l.ScoreExample(b, i), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
@@ -150,20 +138,19 @@ func (l *budgetLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) err
 			continue
 		}
 		h := l.HashExample(y)
-		j := l.Find(l.List, l.Hash, h)
+		j := l.Find(h)
 		first := l.Support() == 0
 		if j < 0 {
-			more := l.cfg.Budget == 0 || l.List.Len() < l.cfg.Budget
-			if err := l.HasRoom(l.List, l.kept, more); err != nil {
+			if err := l.CheckSlot(!l.Full()); err != nil {
 				l.seen--
 				return err
 			}
 			j = l.room()
 			first = l.Support() == 0
-			l.Keep(j, y, l.seen, h, bounded) // (2)
+			l.Keep(j, y, l.seen, h) // (2)
 		}
 		a, most := l.cfg.step(float64(y*l.CurrentScore), l.Wide[j], w, first)
-		l.AddCoef(j, y, a, most, bounded) // (3), (4)
+		l.AddCoef(j, y, a, most) // (3), (4)
 		l.updates++
 		rounds[i].Updates = 1
 	}
@@ -175,15 +162,15 @@ func (l *budgetLearner[T]) room() int {
 	free := l.List.Len()
 	if l.cfg.Variable {
 		for j := l.best(); j >= 0 && l.MarginWithout(j) >= l.cfg.Beta; j = l.best() { // (1v)
-			l.Remove(j, true)
+			l.Remove(j)
 		}
-		if j := slices.Index(l.Alpha, 0); j >= 0 {
+		if j := slices.Index(l.Coef, 0); j >= 0 {
 			free = j
 		}
 	}
 	if l.cfg.Budget > 0 && free == l.cfg.Budget { // (1a)
 		free = l.best()
-		l.Remove(free, true)
+		l.Remove(free)
 	}
 	return free
 }
@@ -192,7 +179,7 @@ func (l *budgetLearner[T]) room() int {
 func (l *budgetLearner[T]) best() int {
 	best := -1
 	for j := range l.List.Len() {
-		if l.cfg.Variable && l.Alpha[j] == 0 {
+		if l.cfg.Variable && l.Coef[j] == 0 {
 			continue
 		}
 		if best < 0 {
@@ -209,15 +196,15 @@ func (l *budgetLearner[T]) best() int {
 
 // Score is Learner.Score.
 func (l *budgetLearner[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.Hypothesis(1)
+	p := l.Sum(1)
 	return p.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *budgetLearner[T]) Snapshot() learner.Predictor[T] { return l.Hypothesis(1).Copied() }
+func (l *budgetLearner[T]) Snapshot() learner.Predictor[T] { return l.Sum(1).Copied() }
 
 // View is for [learner.ViewOf].
-func (l *budgetLearner[T]) View() learner.Predictor[T] { return l.Hypothesis(1).View() }
+func (l *budgetLearner[T]) View() learner.Predictor[T] { return l.Sum(1).View() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *budgetLearner[T]) Weights() []float64 { return nil }
@@ -226,7 +213,7 @@ func (l *budgetLearner[T]) Weights() []float64 { return nil }
 func (l *budgetLearner[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *budgetLearner[T]) Bytes() int64 { return l.SupportSet.Bytes() }
+func (l *budgetLearner[T]) Bytes() int64 { return l.Set.Bytes() }
 
 // State is Learner.State: kept examples, coefficients and margins.
 func (l *budgetLearner[T]) State() learner.State { return learner.StateOf(l.fields) }
@@ -244,14 +231,53 @@ func (l *budgetLearner[T]) CheckState(s learner.State) error {
 func (l *budgetLearner[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)
 	learner.Count(c, "updates", &l.updates)
-	kept := l.SupportSet.Fields(c, l.cfg.Budget, l.cfg.bounded(), seen)
-	if !c.Keeping() {
-		return
+	l.Set.Fields(c, seen)
+}
+
+// UpdateConfig holds the update rule of the budget perceptrons (figure 2 of the Tighter Budget
+// paper). Let m = y f(x), K = K(x, x):
+//
+//	perceptron    alpha = 1
+//	mira          alpha = min(1, max(0, -m/K)); 1 for the first example
+//	svm           alpha = min(C, max(0, (1-m)/K))
+//
+// The weight of an example multiplies the perceptron's 1 and what the others have at most, 1 and C.
+type UpdateConfig struct {
+	// Beta is the margin up to which an example is learned: y f(x) <= beta. Default 0; 0 or more.
+	Beta float64 `json:"beta" flag:"beta"`
+	// Update is the step along an example: perceptron 1; mira up to a margin of 0, at most 1; svm
+	// up to a margin of 1, at most C. Default perceptron; perceptron, mira or svm.
+	Update string `json:"update" flag:"update" values:"perceptron|mira|svm"`
+	// C is the largest coefficient of an example. Default 1; above 0.
+	C float64 `json:"C" flag:"C" with:"update=svm"`
+}
+
+func (c *UpdateConfig) validate(name string) error {
+	switch c.Update {
+	case "perceptron", "mira", "svm":
+	default:
+		return fmt.Errorf("%s: update is %q, want perceptron, mira or svm: %w", name, c.Update,
+			learner.ErrConfig)
 	}
-	n, err := l.empty()
-	c.Want(err == nil, "%w", err)
-	c.Then(func() {
-		n.Restore(kept, l.cfg.bounded())
-		l.SupportSet = n
-	})
+	return errors.Join(
+		learner.CheckSetting(name, "beta", c.Beta, c.Beta >= 0, "a number >= 0"),
+		learner.CheckSetting(name, "C", c.C, c.C > 0, "a number > 0"))
+}
+
+// step returns what an example of margin m, |x|^2 = K and weight w adds to its coefficient, and
+// what that is at most, also of an example that is learned again.
+func (c *UpdateConfig) step(m, K, w float64, first bool) (a, most float64) {
+	most = math.Inf(1)
+	if c.Update == "svm" {
+		most = float64(w * c.C)
+	}
+	switch {
+	case c.Update == "perceptron", c.Update == "mira" && first:
+		return w, most
+	case K == 0:
+		return 0, most
+	case c.Update == "mira":
+		return min(w, max(0, -m/K)), most
+	}
+	return min(most, max(0, (1-m)/K)), most
 }

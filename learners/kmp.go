@@ -56,9 +56,9 @@ func (*KMPConfig) Entry() learner.Entry {
 // products of examples' length. Memory: up to 37 float64 and sixteen T an example; backfitting
 // one an example and step. Concurrency: the sums over rows, and the rows, in parts on the pool.
 type kmp[T learner.Float] struct {
-	cfg  KMPConfig
-	pool *engine.Pool
-	kept.Expansion[T]
+	cfg     KMPConfig
+	pool    *engine.Pool
+	sum     kept.Sum[T]
 	updates int64
 }
 
@@ -107,7 +107,8 @@ func (c *KMPConfig) Memory(x learner.Extent) learner.Footprint {
 }
 
 func newKMP[T learner.Float](cfg KMPConfig, env learner.Env) (learner.Learner[T], error) {
-	return &kmp[T]{cfg: cfg, pool: env.Pool}, nil
+	sum, err := kept.NewSum[T]("kmp", kept.Batch, cfg.EngineKernel(), env.Pool)
+	return &kmp[T]{cfg: cfg, pool: env.Pool, sum: sum}, err
 }
 
 // Learn returns an error that wraps ErrBatch.
@@ -168,10 +169,7 @@ func (l *kmp[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 			r.Violators++
 		}
 	}
-	if err := l.Expansion.SetSupport("kmp", b, p.solve(), l.cfg.EngineKernel(),
-		l.pool); err != nil {
-		return learner.FitResult{}, err
-	}
+	l.sum.SetSupport(b, p.solve())
 	l.updates += r.Updates
 	r.Counter, r.KernelRows = l.updates+1, p.rows.Stats()
 	return r, nil
@@ -453,34 +451,26 @@ func (p *pursuit[T]) solve() []float64 {
 
 // Score is Learner.Score.
 func (l *kmp[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.expanded()
-	return p.Score(b, dst)
-}
-
-// expanded is the hypothesis.
-func (l *kmp[T]) expanded() kept.KernelExpansion[T] {
-	return kept.KernelExpansion[T]{Name: "kmp", Expansion: l.Expansion,
-		Kernel: l.cfg.EngineKernel(),
-		Pool:   l.pool}
+	return l.sum.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *kmp[T]) Snapshot() learner.Predictor[T] { return l.expanded().View() }
+func (l *kmp[T]) Snapshot() learner.Predictor[T] { return l.sum.View() }
 
 // View is for [learner.ViewOf].
-func (l *kmp[T]) View() learner.Predictor[T] { return l.expanded().View() }
+func (l *kmp[T]) View() learner.Predictor[T] { return l.sum.View() }
 
 // Weights returns nil: the hypothesis is a sum over chosen examples.
 func (l *kmp[T]) Weights() []float64 { return nil }
 
 // Support returns the number of examples chosen.
-func (l *kmp[T]) Support() int { return len(l.Coef) }
+func (l *kmp[T]) Support() int { return len(l.sum.Coef) }
 
 // Updates returns the steps made.
 func (l *kmp[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *kmp[T]) Bytes() int64 { return l.Expansion.Bytes() + int64(unsafe.Sizeof(*l)) }
+func (l *kmp[T]) Bytes() int64 { return l.sum.Bytes() + int64(unsafe.Sizeof(*l)) }
 
 // State is Learner.State: the chosen examples and their coefficients.
 func (l *kmp[T]) State() learner.State { return learner.StateOf(l.fields) }
@@ -493,5 +483,5 @@ func (l *kmp[T]) CheckState(s learner.State) error { return learner.CheckState("
 
 func (l *kmp[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
-	l.Expansion.Fields(c, l.cfg.EngineKernel(), l.pool)
+	l.sum.SupportFields(c)
 }

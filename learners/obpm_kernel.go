@@ -73,11 +73,11 @@ type kernelOBPM[T learner.Float] struct {
 	bounded bool // errors on kept examples are counted
 	project bool // of what is removed the projection stays
 	// a: the members' coefficient of the example in slot j is their weight of feature j
-	lanes              *engine.Lanes[T]
-	kept.SupportSet[T]           // coef is S
-	self, size         []float64 // K(x_j, x_j), sum_m a_jm^2 K(x_j, x_j): for norm and project
-	presented          uint64
-	updates            int64
+	lanes       *engine.Lanes[T]
+	kept.Set[T]           // coef is S
+	self, size  []float64 // K(x_j, x_j), sum_m a_jm^2 K(x_j, x_j): for norm and project
+	presented   uint64
+	updates     int64
 
 	// The example in hand, and scratch.
 	y        T
@@ -132,17 +132,15 @@ func (l *kernelOBPM[T]) reset() (err error) {
 	l.presented, l.updates, l.self, l.size, l.rows, l.last = 0, 0, nil, nil, nil, -1
 	l.lanes = engine.NewLanes[T](l.cfg.Members)
 	l.lanes.Share(l.pool.Workers())
-	if l.SupportSet, err = kept.NewSupport[T]("obpm", l.cfg.EngineKernel()); err == nil &&
-		l.kept > 0 &&
-		l.cfg.Budget > 0 {
-		l.SupportSet.Reserve(l.cfg.Budget, l.bounded)
+	l.Set, err = kept.NewSet[T](kept.Settings{Name: "obpm", Kernel: l.cfg.EngineKernel(),
+		Limit: l.cfg.Budget, Room: l.kept, Errors: l.bounded, Signed: l.project})
+	if err == nil && l.kept > 0 && l.cfg.Budget > 0 {
 		l.lanes.Reserve(l.cfg.Budget)
 		l.self, l.size = make([]float64, 0, l.cfg.Budget), make([]float64, 0, l.cfg.Budget)
 		if l.project {
 			l.gone, l.lastRow = make([]T, 0, l.cfg.Budget), make([]T, 0, l.cfg.Budget)
 		}
 	}
-	l.SupportSet.Signed = l.project
 	return err
 }
 
@@ -318,7 +316,7 @@ func (l *kernelOBPM[T]) Part(p int) {
 }
 
 // update takes the members' steps along the example in hand, which is kept if there are any. It
-// returns their number; the error is that of [kept.HasRoom].
+// returns their number; the error is that of [kept.Set.CheckSlot].
 func (l *kernelOBPM[T]) update(y float64) (int32, error) {
 	updates, sum := 0, 0.0
 	for p := range l.lanes.Tiles {
@@ -332,10 +330,9 @@ func (l *kernelOBPM[T]) update(y float64) (int32, error) {
 		return 0, nil
 	}
 	h := l.HashExample(y)
-	j, removed := l.Find(l.List, l.Hash, h), false
+	j, removed := l.Find(h), false
 	if j < 0 {
-		more := l.cfg.Budget == 0 || l.List.Len() < l.cfg.Budget
-		if err := l.HasRoom(l.List, l.kept, more); err != nil {
+		if err := l.CheckSlot(!l.Full()); err != nil {
 			return 0, err
 		}
 		j, removed = l.keepExample(y, h)
@@ -353,9 +350,8 @@ func (l *kernelOBPM[T]) update(y float64) (int32, error) {
 		l.measure(j)
 		return int32(updates), nil
 	}
-	// S_j grows by the sum of the members' coefficients, y times a positive number: AddCoef takes
-	// that number, since a support keeps alpha >= 0 and y apart.
-	l.AddCoef(j, y, float64(y*float64(l.rule.UnitOf(l.weight)*sum)), math.Inf(1), l.bounded)
+	// S_j grows by the sum of the members' coefficients, y times a positive number.
+	l.AddCoef(j, y, float64(y*float64(l.rule.UnitOf(l.weight)*sum)), math.Inf(1))
 	l.measure(j)
 	return int32(updates), nil
 }
@@ -364,13 +360,13 @@ func (l *kernelOBPM[T]) update(y float64) (int32, error) {
 // that is removed; where the projection of that is to stay, takeOver is next. It returns the slot.
 func (l *kernelOBPM[T]) keepExample(y float64, h uint64) (j int, removed bool) {
 	n := l.List.Len()
-	if j, removed = n, l.cfg.Budget > 0 && n == l.cfg.Budget; removed {
+	if j, removed = n, l.Full(); removed {
 		j = l.worst()
 		if l.project {
 			l.remember(j)
 			l.lanes.Column(l.part, j)
 		}
-		l.Remove(j, l.bounded)
+		l.Remove(j)
 		clear(l.column)
 		l.lanes.SetColumn(j, l.column) // out of every member
 	} else {
@@ -382,7 +378,7 @@ func (l *kernelOBPM[T]) keepExample(y float64, h uint64) (j int, removed bool) {
 			l.lastRow = append(l.lastRow, 0)
 		}
 	}
-	l.Keep(j, y, int64(l.presented), h, l.bounded)
+	l.Keep(j, y, int64(l.presented), h)
 	l.self[j] = l.Wide[j]
 	return j, removed
 }
@@ -433,7 +429,7 @@ func (l *kernelOBPM[T]) measure(j int) {
 	}
 	l.size[j] = float64(squares * l.self[j])
 	if l.project {
-		l.Coef[j], l.Alpha[j] = sum, math.Abs(sum)
+		l.Coef[j] = sum
 	}
 }
 
@@ -442,14 +438,14 @@ func (l *kernelOBPM[T]) Support() int {
 	if l.project {
 		return l.List.Len()
 	}
-	return l.SupportSet.Support()
+	return l.Set.Support()
 }
 
 // worst returns the slot to be emptied, by Config.Removal; of equals the oldest, which with oldest
 // is the rule.
 func (l *kernelOBPM[T]) worst() int {
 	if l.bounded {
-		l.count.Run(l.pool, &l.OnKept, l.Coef)
+		l.count.Run(l.pool, &l.OnKept, l.Coef, nil)
 	}
 	worst := 0
 	for j := 1; j < l.List.Len(); j++ {
@@ -469,18 +465,18 @@ func (l *kernelOBPM[T]) worst() int {
 
 // Score is Learner.Score.
 func (l *kernelOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.Hypothesis(float64(l.cfg.Members))
+	p := l.Sum(float64(l.cfg.Members))
 	return p.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot: the kept examples with the members' average, without the members.
 func (l *kernelOBPM[T]) Snapshot() learner.Predictor[T] {
-	return l.Hypothesis(float64(l.cfg.Members)).Copied()
+	return l.Sum(float64(l.cfg.Members)).Copied()
 }
 
 // View is for [learner.ViewOf].
 func (l *kernelOBPM[T]) View() learner.Predictor[T] {
-	return l.Hypothesis(float64(l.cfg.Members)).View()
+	return l.Sum(float64(l.cfg.Members)).View()
 }
 
 // Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
@@ -514,7 +510,7 @@ func (l *kernelOBPM[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *kernelOBPM[T]) Bytes() int64 {
-	return l.SupportSet.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.self) +
+	return l.Set.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.self) +
 		primal.BytesOf(l.size) + 4*int64(cap(l.rows)+cap(l.at)) + primal.BytesOf(l.gone) +
 		primal.BytesOf(l.lastRow) + primal.BytesOf(l.part) +
 		int64(unsafe.Sizeof(*l)) +
@@ -539,8 +535,7 @@ func (l *kernelOBPM[T]) CheckState(s learner.State) error {
 func (l *kernelOBPM[T]) fields(c *learner.Codec) {
 	presented := learner.Count(c, "presented", &l.presented)
 	updates := learner.Count(c, "updates", &l.updates)
-	kept := l.SupportSet.Fields(c, l.cfg.Budget, l.bounded, int64(presented))
-	N, examples := l.cfg.Members, len(kept.Alpha)
+	examples, N := l.Set.Fields(c, int64(presented)), l.cfg.Members
 	var members []T
 	if c.Writing() {
 		members = make([]T, examples*N)
@@ -556,7 +551,7 @@ func (l *kernelOBPM[T]) fields(c *learner.Codec) {
 	err := n.reset()
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
-		n.SupportSet.Restore(kept, l.bounded)
+		n.Set = l.Set // restored by now
 		n.presented, n.updates = presented, updates
 		n.self = slices.Grow(n.self, examples)[:examples]
 		n.size = slices.Grow(n.size, examples)[:examples]

@@ -47,7 +47,7 @@ type onlineKernel[T learner.Float] struct {
 	rule rule
 
 	// What Fit found, of learners that have it; Learn goes on from there.
-	dual   kept.Expansion[T]
+	dual   kept.Sum[T]
 	fitted bool // the hypothesis is dual
 	pool   *engine.Pool
 	rows   *engine.SharedRows
@@ -133,8 +133,13 @@ func (c *OnlineConfig) traits(name string, t learner.Traits,
 
 func newOnline[T learner.Float](k *learner.KernelConfig, budget int, r rule, env learner.Env) (
 	*onlineKernel[T], error) {
-	s, err := kept.NewScaled[T](r.name, k.EngineKernel(), budget, env.Kept)
-	return &onlineKernel[T]{set: s, name: r.name, rule: r.stepping(), pool: env.Pool,
+	s, err := kept.NewScaled[T](kept.Settings{Name: r.name, Kernel: k.EngineKernel(),
+		Limit: budget, Room: env.Kept})
+	if err != nil {
+		return nil, err
+	}
+	dual, err := kept.NewSum[T](r.name, kept.Batch, k.EngineKernel(), env.Pool)
+	return &onlineKernel[T]{set: s, dual: dual, name: r.name, rule: r.stepping(), pool: env.Pool,
 		rows: env.Rows, unit: 1, fade: 1}, err
 }
 
@@ -144,9 +149,7 @@ func (l *onlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		return err
 	}
 	if l.fitted {
-		if err := l.goOn(); err != nil {
-			return err
-		}
+		l.goOn()
 	}
 	for i := range b.Len() {
 		f, y := l.score(b, i), float64(b.Y[i])
@@ -219,52 +222,46 @@ func (l *onlineKernel[T]) shrink() {
 	}
 }
 
-// score returns f of example i of b, by the operations of kept.ScaledSum.
+// score returns f of example i of b, by the operations of kept.Sum.
 func (l *onlineKernel[T]) score(b *engine.Block[T], i int) float64 {
 	return l.set.ScoreExample(b, i)/float64(l.set.Divisor*l.unit) + l.bias
 }
 
 // goOn makes what Fit found what Learn goes on from.
-func (l *onlineKernel[T]) goOn() error {
-	if _, err := l.set.Take(&l.dual, 1); err != nil {
-		return err
-	}
-	l.fitted, l.dual, l.prices = false, kept.Expansion[T]{}, nil
-	return nil
+func (l *onlineKernel[T]) goOn() {
+	l.set.Resume(&l.dual, 1)
+	l.dropFit()
 }
 
-// hypothesis is that of Learn.
-func (l *onlineKernel[T]) hypothesis() kept.ScaledSum[T] { return l.set.Sum(l.unit, l.bias) }
+// dropFit forgets what Fit found.
+func (l *onlineKernel[T]) dropFit() { l.fitted, l.dual, l.prices = false, l.dual.Cleared(), nil }
 
-// expanded is that of Fit.
-func (l *onlineKernel[T]) expanded() kept.KernelExpansion[T] {
-	return kept.KernelExpansion[T]{Name: l.name, Expansion: l.dual, Bias: l.bias,
-		Kernel: l.set.List.Kernel(), Pool: l.pool}
+// hypothesis is that of Learn, or of Fit.
+func (l *onlineKernel[T]) hypothesis() kept.Sum[T] {
+	if !l.fitted {
+		return l.set.Sum(l.unit, l.bias)
+	}
+	p := l.dual
+	p.Bias = l.bias
+	return p
 }
 
 // Score is Learner.Score.
 func (l *onlineKernel[T]) Score(b *engine.Block[T], dst []float64) error {
-	if l.fitted {
-		p := l.expanded()
-		return p.Score(b, dst)
-	}
 	p := l.hypothesis()
 	return p.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
 func (l *onlineKernel[T]) Snapshot() learner.Predictor[T] {
-	if l.fitted {
-		return l.expanded().View()
+	if l.fitted { // which is replaced, never changed
+		return l.View()
 	}
 	return l.hypothesis().Copied()
 }
 
 // View is for [learner.ViewOf].
 func (l *onlineKernel[T]) View() learner.Predictor[T] {
-	if l.fitted {
-		return l.expanded().View()
-	}
 	return l.hypothesis().View()
 }
 
@@ -309,23 +306,19 @@ func (l *onlineKernel[T]) fields(c *learner.Codec) {
 func (l *onlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Codec)) {
 	if !c.Optional("dim", l.fitted) {
 		online(c)
-		c.Then(func() { l.fitted, l.dual, l.prices = false, kept.Expansion[T]{}, nil })
+		c.Then(l.dropFit)
 		return
 	}
 	updates := learner.Count(c, "updates", &l.set.UpdateCount)
 	norm2 := c.Scalar("norm2", &l.set.Norm2)
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
-	vectors := l.dual.Fields(c, l.set.List.Kernel(), l.pool)
+	vectors := l.dual.SupportFields(c)
 	prices := kept.PriceField(c, l.prices, vectors)
-	if !c.Keeping() {
-		return
-	}
-	n, err := l.set.Empty()
-	c.Want(err == nil, "%w", err)
 	c.Then(func() {
-		n.UpdateCount, n.Norm2 = updates, norm2
+		l.set.Clear()
+		l.set.UpdateCount, l.set.Norm2 = updates, norm2
 		l.prices = slices.Clone(prices)
-		l.set, l.fitted = n, true
+		l.fitted = true
 	})
 }
 
@@ -355,16 +348,14 @@ func (l *onlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner
 				}
 			}
 		}
-		n, e := l.set.Empty()
-		if e != nil {
-			return learner.FitResult{}, e
-		}
-		n.UpdateCount, n.Norm2 = l.set.UpdateCount+d.Updates, float64(d.Bound*d.Bound)
+		updates := l.set.UpdateCount + d.Updates
+		l.set.Clear()
+		l.set.UpdateCount, l.set.Norm2 = updates, float64(d.Bound*d.Bound)
 		if l.rule.step != nil {
-			n.Norm2 = 1 / n.Norm2 // of w, not of u
+			l.set.Norm2 = 1 / l.set.Norm2 // of w, not of u
 		}
-		l.set, l.bias, l.fitted = n, d.Bias, true
-		d.Counter = n.UpdateCount + 1
+		l.bias, l.fitted = d.Bias, true
+		d.Counter = updates + 1
 	}
 	return d.FitResult, err
 }

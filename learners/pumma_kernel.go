@@ -7,7 +7,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners/internal/kept"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 )
 
@@ -70,9 +69,7 @@ func (l *kernelPUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 		return err
 	}
 	if l.fitted {
-		if err := l.goOn(); err != nil {
-			return err
-		}
+		l.goOn()
 	}
 	for i := range b.Len() {
 		f, y := l.score(b, i), float64(b.Y[i])
@@ -193,11 +190,8 @@ func (l *kernelPUMMA[T]) restore() {
 }
 
 // goOn makes what Fit found what Learn goes on from.
-func (l *kernelPUMMA[T]) goOn() error {
-	scores, err := l.set.Take(&l.dual, l.set.Norm2) // u = |u|^2 w
-	if err != nil {
-		return err
-	}
+func (l *kernelPUMMA[T]) goOn() {
+	scores := l.set.Resume(&l.dual, l.set.Norm2) // u = |u|^2 w
 	l.set.Price = l.prices
 	least := [2]float64{}
 	l.slots, l.at, l.unit = [2]int{-1, -1}, [2]float64{}, 1
@@ -212,11 +206,10 @@ func (l *kernelPUMMA[T]) goOn() error {
 			l.slots[k], l.at[k], least[k] = j, scores[j], f
 		}
 	}
-	l.fitted, l.dual, l.prices = false, kept.Expansion[T]{}, nil
+	l.dropFit()
 	if l.set.Norm2 > 0 {
 		l.unit = l.set.Norm2
 	}
-	return nil
 }
 
 // Bias is Biased.Bias.

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
 	"github.com/halfspace-ml/halfspace/learners/internal/kept"
@@ -77,7 +78,10 @@ func (*SOGPConfig) Entry() learner.Entry {
 // probability one row and one pass. Memory: the basis points and 16 M^2 bytes.
 type sogp[T learner.Float] struct {
 	cfg SOGPConfig
-	kept.Basis[T]
+	kept.Current[T]
+	list    *engine.Points[T]
+	mean    kept.Sum[T]                     // over list, but for the coefficients
+	spares  *scratch.Stack[processScore[T]] // of Scores that may run at the same time
 	alpha   []float64
 	C, Q    []float64 // rows of stride elements
 	stride  int
@@ -176,11 +180,12 @@ const leastNovelty = 1e-6
 const maxBasis = 1 << 14
 
 func newSOGP[T learner.Float](cfg SOGPConfig, env learner.Env) (learner.Learner[T], error) {
-	b, err := kept.NewBasis[T]("sogp", cfg.EngineKernel())
+	mean, err := kept.NewSum[T]("sogp", kept.Stream, cfg.EngineKernel(), nil)
 	if err != nil {
 		return nil, err
 	}
-	l := &sogp[T]{cfg: cfg, Basis: b, kept: env.Kept}
+	l := &sogp[T]{cfg: cfg, mean: mean, list: mean.List,
+		spares: new(scratch.Stack[processScore[T]]), kept: env.Kept}
 	if l.kept > 0 {
 		l.room(cfg.Basis + 1)
 	}
@@ -195,7 +200,7 @@ func (l *sogp[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	for i := range b.Len() {
 		l.room(len(l.alpha) + 1)
 		p := l.hypothesis()
-		m, v := p.moments(&l.CurrentExample, l.ck, b, i)
+		m, v := p.moments(&l.Current, l.ck, b, i)
 		rounds[i] = learner.Round{Score: m}
 		learned, err := l.learn(float64(b.Y[i]), m, v)
 		if err != nil {
@@ -211,9 +216,10 @@ func (l *sogp[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 
 // hypothesis is the posterior process as it is.
 func (l *sogp[T]) hypothesis() processSum[T] {
-	return processSum[T]{KeptSum: kept.KeptSum[T]{Name: "sogp", List: l.List, Coef: l.alpha,
-		Divisor: 1,
-		Spares:  l.Spares}, C: l.C, stride: l.stride, noise: l.cfg.Noise, eps: l.cfg.Eps}
+	p := processSum[T]{Sum: l.mean, C: l.C, stride: l.stride, noise: l.cfg.Noise, eps: l.cfg.Eps,
+		spares: l.spares}
+	p.Coef = l.alpha
+	return p
 }
 
 // room makes room for n basis points.
@@ -235,11 +241,11 @@ func (l *sogp[T]) room(n int) {
 }
 
 // learn learns the example in hand, of label y, mean m and variance v. It reports whether it did;
-// the error is that of [kept.HasRoom].
+// the error is that of [kept.Current.CheckRoom].
 func (l *sogp[T]) learn(y, m, v float64) (bool, error) {
 	s2 := float64(l.cfg.Noise*l.cfg.Noise) + v
 	if !(s2 > 0) || s2-s2 != 0 || m-m != 0 {
-		if l.List.DiagOf(&l.Example, 0) != 0 { // else it has no features
+		if l.list.DiagOf(&l.Example, 0) != 0 { // else it has no features
 			l.passed++
 		}
 		return false, nil
@@ -254,13 +260,13 @@ func (l *sogp[T]) learn(y, m, v float64) (bool, error) {
 	if q == 0 && r == 0 { // it was as sure as numbers are
 		return false, nil
 	}
-	n, own := len(l.alpha), float64(l.List.DiagOf(&l.Example, 0))
+	n, own := len(l.alpha), float64(l.list.DiagOf(&l.Example, 0))
 	e, u := l.e[:n+1], l.u[:n+1]
 	vecmath.RowsDot(e[:n], l.Q[:n*l.stride], l.stride, l.Wide)
 	gamma := own - vecmath.Dot(l.Wide, e[:n])
 	copy(u, l.ck[:n])
 	if gamma > float64(l.cfg.Novelty*own) {
-		if err := kept.HasRoom("sogp", l.List, &l.Example, l.kept, n < l.cfg.Basis); err != nil {
+		if err := l.CheckRoom("sogp", l.list, l.kept, n < l.cfg.Basis); err != nil {
 			return false, err
 		}
 		l.alpha = append(l.alpha, 0)
@@ -281,14 +287,12 @@ func (l *sogp[T]) learn(y, m, v float64) (bool, error) {
 	l.outer(l.C, u, math.Copysign(1, r))
 	switch {
 	case n > l.cfg.Basis:
-		if j := l.least(); j < n-1 {
-			l.remove(j)
-			l.List.Replace(j, &l.Example, 0)
-		} else {
-			l.remove(j)
+		j := l.least()
+		if l.remove(j); j < n-1 {
+			l.list.Replace(j, &l.Example, 0)
 		}
-	case n > l.List.Len():
-		l.List.Append(&l.Example, 0, 1)
+	case n > l.list.Len():
+		l.list.Append(&l.Example, 0, 1)
 	}
 	return true, nil
 }
@@ -368,12 +372,16 @@ func (l *sogp[T]) Report() learner.PosteriorReport {
 	return learner.PosteriorReport{Passed: l.passed}
 }
 
+// Support is Keeper.Support.
+func (l *sogp[T]) Support() int { return l.list.Len() }
+
 // Updates is Learner.Updates.
 func (l *sogp[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *sogp[T]) Bytes() int64 {
-	return l.Basis.Bytes() + primal.BytesOf(l.alpha) + primal.BytesOf(l.C) + primal.BytesOf(l.Q) +
+	return l.mean.Bytes() + l.Current.Bytes() + l.spares.Bytes((*processScore[T]).bytes) +
+		primal.BytesOf(l.alpha) + primal.BytesOf(l.C) + primal.BytesOf(l.Q) +
 		4*primal.BytesOf(l.ck) + int64(unsafe.Sizeof(*l))
 }
 
@@ -394,15 +402,11 @@ func (l *sogp[T]) fields(c *learner.Codec) {
 		passed = learner.Count(c, "passed", &l.passed)
 	}
 	var alpha, C, Q []float64
-	if c.Writing() {
-		alpha = slices.Clone(l.alpha)
-		for j := range alpha {
-			C = append(C, l.C[j*l.stride:][:j+1]...)
-			Q = append(Q, l.Q[j*l.stride:][:j+1]...)
-		}
+	if n := len(l.alpha); c.Writing() {
+		alpha, C, Q = slices.Clone(l.alpha), triangle(l.C, l.stride, n), triangle(l.Q, l.stride, n)
 	}
 	alpha, C, Q = learner.View(c, "alpha", alpha), learner.View(c, "C", C), learner.View(c, "Q", Q)
-	b := kept.ExampleFields(c, "basis", l.List)
+	b := kept.ExampleFields(c, "basis", l.list, -1)
 	n := len(alpha)
 	if c.Reading() {
 		c.Want(b.Len() == n && len(C) == n*(n+1)/2 && len(Q) == len(C) && n <= l.cfg.Basis,
@@ -412,37 +416,60 @@ func (l *sogp[T]) fields(c *learner.Codec) {
 	if !c.Keeping() {
 		return
 	}
-	list, err := kept.NewBasis[T]("sogp", l.cfg.EngineKernel())
-	c.Want(err == nil, "%w", err)
 	c.Then(func() {
-		list.List.Append(&b, 0, n)
-		r := &sogp[T]{cfg: l.cfg, Basis: list, updates: updates, passed: passed, kept: l.kept}
+		mean := l.mean.Cleared()
+		mean.List.Append(&b, 0, n)
+		r := &sogp[T]{cfg: l.cfg, mean: mean, list: mean.List, spares: l.spares,
+			updates: updates, passed: passed, kept: l.kept}
 		if r.room(n + 1); r.kept > 0 {
 			r.room(l.cfg.Basis + 1)
 		}
 		r.alpha = append(r.alpha, alpha...)
-		for j, at := 0, 0; j < n; j++ {
-			for k := range j + 1 {
-				r.C[j*r.stride+k], r.C[k*r.stride+j] = C[at], C[at]
-				r.Q[j*r.stride+k], r.Q[k*r.stride+j] = Q[at], Q[at]
-				at++
-			}
-		}
+		setTriangle(r.C, r.stride, C)
+		setTriangle(r.Q, r.stride, Q)
 		*l = *r
 	})
 }
 
-// processSum is the posterior process of [SOGPConfig]: its mean is a [kept.KeptSum].
+// triangle returns the lower triangle of a symmetric n x n matrix of rows of stride elements.
+func triangle(A []float64, stride, n int) []float64 {
+	t := make([]float64, 0, n*(n+1)/2)
+	for j := range n {
+		t = append(t, A[j*stride:][:j+1]...)
+	}
+	return t
+}
+
+// setTriangle sets A to the symmetric matrix with that lower triangle.
+func setTriangle(A []float64, stride int, t []float64) {
+	for j := 0; len(t) > 0; j++ {
+		for k, v := range t[:j+1] {
+			A[j*stride+k], A[k*stride+j] = v, v
+		}
+		t = t[j+1:]
+	}
+}
+
+// processSum is the posterior process of [SOGPConfig]: its mean is a [kept.Sum].
 type processSum[T learner.Float] struct {
-	kept.KeptSum[T]
+	kept.Sum[T]
 	C          []float64 // rows of stride elements, one a kept example
 	stride     int
 	noise, eps float64 // s0 and the rate of wrong labels
+	spares     *scratch.Stack[processScore[T]]
 }
+
+// processScore is scratch of a Proba: an example in hand, and C k.
+type processScore[T learner.Float] struct {
+	kept.Current[T]
+	ck []float64
+}
+
+func (h *processScore[T]) bytes() int64 { return h.Current.Bytes() + primal.BytesOf(h.ck) }
 
 // moments takes example i of a checked block in hand and returns the mean and the variance of f
 // there. C k is left in ck.
-func (p *processSum[T]) moments(h *kept.CurrentExample[T], ck []float64, b *engine.Block[T],
+func (p *processSum[T]) moments(h *kept.Current[T], ck []float64, b *engine.Block[T],
 	i int) (m, v float64) {
 	h.Take(p.List, b, i)
 	n := len(p.Coef)
@@ -456,11 +483,11 @@ func (p *processSum[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows(p.Name, b, len(dst)); err != nil {
 		return err
 	}
-	h := p.Spares.Take()
-	defer p.Spares.Give(h)
-	h.CK = primal.Grown(h.CK, p.stride)
+	h := p.spares.Take()
+	defer p.spares.Give(h)
+	h.ck = primal.Grown(h.ck, p.stride)
 	for i := range b.Len() {
-		m, v := p.moments(h, h.CK, b, i)
+		m, v := p.moments(&h.Current, h.ck, b, i)
 		s2 := float64(p.noise*p.noise) + max(0, v)
 		share := 0.5
 		if m != 0 {
@@ -473,8 +500,8 @@ func (p *processSum[T]) Proba(b *engine.Block[T], dst []float64) error {
 
 // Bytes is Predictor.Bytes.
 func (p *processSum[T]) Bytes() int64 {
-	return p.KeptSum.Bytes() + primal.BytesOf(p.C) +
-		int64(unsafe.Sizeof(*p)-unsafe.Sizeof(p.KeptSum))
+	return p.Sum.Bytes() + primal.BytesOf(p.C) + p.spares.Bytes((*processScore[T]).bytes) +
+		int64(unsafe.Sizeof(*p)-unsafe.Sizeof(p.Sum))
 }
 
 // State is Predictor.State: the basis points, their coefficients and the lower triangle of C.
@@ -487,20 +514,15 @@ func (p *processSum[T]) CheckState(s learner.State) error {
 
 // Restored is Restorer.Restored.
 func (p *processSum[T]) Restored(s learner.State) (learner.Predictor[T], error) {
-	sum, err := p.Empty()
-	if err != nil {
-		return nil, err
-	}
-	return primal.Restored(p.Name, &processSum[T]{KeptSum: sum, noise: p.noise, eps: p.eps}, s)
+	return primal.Restored(p.Name, &processSum[T]{Sum: p.Cleared(), noise: p.noise, eps: p.eps,
+		spares: new(scratch.Stack[processScore[T]])}, s)
 }
 
 func (p *processSum[T]) Fields(c *learner.Codec) {
-	n := p.CountedFields(c)
-	C := []float64{}
+	n := p.SupportFields(c)
+	var C []float64
 	if c.Writing() {
-		for j := range p.Coef {
-			C = append(C, p.C[j*p.stride:][:j+1]...)
-		}
+		C = triangle(p.C, p.stride, n)
 	}
 	C = learner.View(c, "C", C)
 	c.Want(n <= maxBasis && len(C) == n*(n+1)/2, "%d elements of a triangle, %d basis points",
@@ -508,12 +530,7 @@ func (p *processSum[T]) Fields(c *learner.Codec) {
 	c.Then(func() {
 		p.stride = (n + 7) &^ 7
 		p.C = engine.Aligned[float64](n * p.stride)
-		for j, at := 0, 0; j < n; j++ {
-			for k := range j + 1 {
-				p.C[j*p.stride+k], p.C[k*p.stride+j] = C[at], C[at]
-				at++
-			}
-		}
+		setTriangle(p.C, p.stride, C)
 	})
 }
 
@@ -525,7 +542,7 @@ func (p processSum[T]) copied() learner.Predictor[T] {
 	for j := range n {
 		copy(p.C[j*stride:], C[j*p.stride:][:n])
 	}
-	p.KeptSum, p.stride = *p.KeptSum.Copied(), stride
+	p.Sum, p.stride, p.spares = *p.Copied(), stride, new(scratch.Stack[processScore[T]])
 	return &p
 }
 

@@ -79,7 +79,7 @@ type svm[T learner.Float] struct {
 	w       []float64 // linear
 	updates int64
 
-	kept.Expansion[T] // with a kernel
+	sum kept.Sum[T] // with a kernel
 
 	solution SVMSolution
 }
@@ -155,7 +155,12 @@ func (c *SVMConfig) hardMargin(bias bool) learner.Config {
 }
 
 func newSVM[T learner.Float](cfg SVMConfig, env learner.Env) (learner.Learner[T], error) {
-	return &svm[T]{cfg: cfg, seed: env.Seed, pool: env.Pool, rows: env.Rows}, nil
+	l := &svm[T]{cfg: cfg, seed: env.Seed, pool: env.Pool, rows: env.Rows}
+	var err error
+	if !cfg.Linear() {
+		l.sum, err = kept.NewSum[T]("svm", kept.Batch, cfg.EngineKernel(), env.Pool)
+	}
+	return l, err
 }
 
 // Learn returns an error that wraps ErrBatch.
@@ -244,11 +249,10 @@ func (s *svm[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 		for t := range beta {
 			beta[t] *= float64(b.Y[t])
 		}
-	} else if err := s.Expansion.SetSupport("svm", b, beta, s.cfg.EngineKernel(),
-		s.pool); err != nil {
-		return learner.FitResult{}, err
+	} else {
+		s.sum.SetSupport(b, beta)
 	}
-	s.bias, s.w = v.Bias, w
+	s.bias, s.sum.Bias, s.w = v.Bias, v.Bias, w
 	s.updates += steps
 	s.solution = solutionOf(p, &v, beta, steps)
 	return learner.FitResult{Updates: steps, Counter: s.updates + 1, Converged: v.Converged,
@@ -303,16 +307,22 @@ func holdExpansion(h *learner.Hypothesis) (learner.Config, learner.State, bool) 
 	if cfg.Linear() { // whose state is a weight vector
 		return nil, learner.State{}, false
 	}
+	if cfg.Validate() != nil {
+		return nil, learner.State{}, false
+	}
 	s := svm[float64]{cfg: cfg, bias: o.Bias}
-	s.Coef, s.SupportVectors = o.Coef, o.Points
-	return &cfg, s.State(), cfg.Validate() == nil
+	var err error
+	if s.sum, err = kept.NewSum[float64]("svm", kept.Batch, cfg.EngineKernel(), nil); err != nil {
+		return nil, learner.State{}, false
+	}
+	s.sum.SetSupport(&o.Points, o.Coef)
+	return &cfg, s.State(), true
 }
 
 // Score is Learner.Score.
 func (s *svm[T]) Score(b *engine.Block[T], dst []float64) error {
 	if !s.cfg.Linear() {
-		p := s.expanded()
-		return p.Score(b, dst)
+		return s.sum.Score(b, dst)
 	}
 	p := s.hypothesis()
 	return p.Score(b, dst)
@@ -323,16 +333,10 @@ func (s *svm[T]) hypothesis() primal.WideWeights[T] {
 	return primal.WideWeights[T]{Name: "svm", W: s.w, Divisor: 1, Bias: s.bias, Biased: true}
 }
 
-// expanded is the hypothesis with a kernel.
-func (s *svm[T]) expanded() kept.KernelExpansion[T] {
-	return kept.KernelExpansion[T]{Name: "svm", Expansion: s.Expansion, Bias: s.bias,
-		Kernel: s.cfg.EngineKernel(), Pool: s.pool}
-}
-
 // Snapshot is Learner.Snapshot.
 func (s *svm[T]) Snapshot() learner.Predictor[T] {
 	if !s.cfg.Linear() {
-		return s.expanded().View()
+		return s.sum.View()
 	}
 	return s.hypothesis().Copied()
 }
@@ -340,7 +344,7 @@ func (s *svm[T]) Snapshot() learner.Predictor[T] {
 // View is for [learner.ViewOf].
 func (s *svm[T]) View() learner.Predictor[T] {
 	if !s.cfg.Linear() {
-		return s.expanded().View()
+		return s.sum.View()
 	}
 	return s.hypothesis().View()
 }
@@ -389,7 +393,7 @@ func (s *svm[T]) Updates() int64 { return s.updates }
 
 // Bytes returns the memory that weights and support vectors hold.
 func (s *svm[T]) Bytes() int64 {
-	return int64(unsafe.Sizeof(*s)) + primal.BytesOf(s.w) + s.Expansion.Bytes()
+	return int64(unsafe.Sizeof(*s)) + primal.BytesOf(s.w) + s.sum.Bytes()
 }
 
 // State is Learner.State: the weights, or with a kernel the support vectors.
@@ -409,7 +413,7 @@ func (s *svm[T]) fields(c *learner.Codec) {
 	if s.cfg.Linear() {
 		c.PerFeature("w", len(learner.Vector(c, "w", &s.w)))
 	} else {
-		s.Expansion.Fields(c, s.cfg.EngineKernel(), s.pool)
+		s.sum.SupportFields(c)
 	}
-	c.Then(func() { s.solution = SVMSolution{} })
+	c.Then(func() { s.sum.Bias, s.solution = s.bias, SVMSolution{} })
 }

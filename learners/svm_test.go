@@ -466,8 +466,8 @@ func testSVMExpansion[T learner.Float](t *testing.T, tol float64) {
 							abs += math.Abs(w * x[i][j])
 						}
 					}
-					for j, c := range s.Coef {
-						idx, val := s.SupportVectors.Sparse(j)
+					for j, c := range s.sum.Coef {
+						idx, val := s.sum.List.NonZeros(nil, nil, j)
 						z := make([]float64, b.Dim)
 						for k, v := range val {
 							z[idx[k]] = float64(v)

@@ -57,10 +57,9 @@ func (*TBPConfig) Entry() learner.Entry {
 //	beta        Config.Beta        margin at which examples are learned
 //	p           Config.Budget      examples kept at most
 //	q           Config.ErrorSize   examples of the error cache, random and flips
-//	C_t, alpha  support            kept examples and their coefficients
-//	Q_t         q, on              examples of the error cache; their margins and kernel values
-//	s_i         flips, since       changes of the predicted label; number of the example presented
-//	                               that came into the cache
+//	C_t, alpha  Set                kept examples and their coefficients
+//	Q_t         cache              examples of the error cache; their margins and kernel values
+//	s_i         cache.flips        changes of the predicted label
 //
 // The paper names two ways to spend less on removals, as future work:
 //
@@ -83,24 +82,15 @@ func (*TBPConfig) Entry() learner.Entry {
 type tbp[T learner.Float] struct {
 	cfg  TBPConfig
 	pool *engine.Pool
-	kept.SupportSet[T]
+	kept.Set[T]
 	seen, updates int64
+	cache         *errorCache[T] // nil for sv: the errors are those on the kept examples
+	count         kept.LeaveOneOut
+	rand          *engine.Rand
+	among         []int32 // scratch: slots to choose from
+	leave         []int32 // scratch: slots that are to be emptied
 
-	q      *engine.Points[T] // error cache; nil for sv
-	qhash  []uint64          // of the examples of q and their labels
-	qplace map[uint64]int32  // place of a hash there, the first one; nil for sv
-	flips  []int64           // flips: how often the sign of y f has changed, one an example of q
-	since  []int64           // number of the example presented that came into q
-	cache  kept.ErrorSet     // margins and kernel values of q
-	before []bool            // y f > 0 before the update
-	qrow   []T               // scratch: kernel values of an example with q, and the same in float64
-	qwide  []float64
-	count  kept.LeaveOneOut
-	rand   *engine.Rand
-	among  []int32 // scratch: slots to choose from, which are in use or drawn; none: all
-	leave  []int32 // scratch: slots that are to be emptied
-
-	kept, cached int64 // Env.Kept: of the support, of the error cache
+	cached int64 // Env.Kept of the error cache
 }
 
 // TBPConfig holds the settings of TBP.
@@ -247,34 +237,24 @@ func (c *TBPConfig) share(room int64) (kept, cached int64) {
 
 func newTBP[T learner.Float](cfg TBPConfig, env learner.Env) (learner.Learner[T], error) {
 	l := &tbp[T]{cfg: cfg, pool: env.Pool, rand: engine.NewRand(env.Seed, candidateDraws)}
-	l.kept, l.cached = cfg.share(env.Kept)
-	return l, l.reset()
+	var room int64
+	var err error
+	room, l.cached = cfg.share(env.Kept)
+	l.Set, err = kept.NewSet[T](kept.Settings{Name: "tbp", Kernel: cfg.EngineKernel(),
+		Limit: cfg.Budget, Room: room, Errors: true})
+	if err != nil || cfg.ErrorCache == "sv" {
+		return l, err
+	}
+	reserved := [2]int{}
+	if l.cached > 0 {
+		reserved = [2]int{cfg.ErrorSize, cfg.Budget}
+	}
+	l.cache, err = newErrorCache[T](cfg.EngineKernel(), reserved)
+	return l, err
 }
 
 // candidateDraws is the stream of the draws of candidates. Those of example t begin at 2^32 t.
 const candidateDraws = 0x74627063
-
-// reset makes the learner a new one.
-func (l *tbp[T]) reset() (err error) {
-	if l.SupportSet, err = kept.NewSupport[T]("tbp", l.cfg.EngineKernel()); err != nil {
-		return err
-	}
-	l.seen, l.updates, l.q, l.qplace = 0, 0, nil, nil
-	l.qhash, l.flips, l.since, l.cache = nil, nil, nil, kept.ErrorSet{}
-	if l.kept > 0 {
-		l.Reserve(l.cfg.Budget, true)
-	}
-	switch l.cfg.ErrorCache {
-	case "sv":
-		return nil
-	}
-	l.qplace = map[uint64]int32{}
-	if l.cached > 0 {
-		l.cache.Reserve(l.cfg.ErrorSize, l.cfg.Budget)
-	}
-	l.q, err = engine.NewPoints[T](l.cfg.EngineKernel())
-	return err
-}
 
 // Learn is Learner.Learn.
 func (l *tbp[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
@@ -290,221 +270,157 @@ func (l *tbp[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			continue
 		}
 		wrong := float64(y*f) <= l.cfg.Beta // (U)
-		if wrong || l.q != nil {
-			h := l.HashExample(y)
-			if err := l.haveRoom(h, wrong); err != nil {
-				l.seen--
-				return err
-			}
-			l.collect(y, h, wrong)
-			if wrong {
-				l.update(y, w, h)
-				rounds[i].Updates = 1
-			}
+		if !wrong && l.cache == nil {
+			continue
+		}
+		h := l.HashExample(y)
+		if err := l.checkRoom(h, wrong); err != nil {
+			l.seen--
+			return err
+		}
+		l.collect(y, h, wrong)
+		if wrong {
+			l.update(y, w, h)
+			rounds[i].Updates = 1
 		}
 	}
 	return nil
 }
 
-// haveRoom returns the error of [kept.HasRoom] for all lists that the example in hand comes into.
-func (l *tbp[T]) haveRoom(h uint64, wrong bool) error {
-	if l.cached > 0 && l.place(h) < 0 {
-		if more := l.q.Len() < l.cfg.ErrorSize; more || wrong && l.cfg.ErrorCache == "flips" {
-			if err := l.HasRoom(l.q, l.cached, more); err != nil {
+// checkRoom returns the error of [kept.Set.CheckSlot] for all lists that the example in hand comes
+// into.
+func (l *tbp[T]) checkRoom(h uint64, wrong bool) error {
+	if l.cached > 0 && l.cache.find(&l.Set, h) < 0 {
+		more := l.cache.list.Len() < l.cfg.ErrorSize
+		if more || wrong && l.cfg.ErrorCache == "flips" {
+			if err := l.CheckRoom("tbp", l.cache.list, l.cached, more); err != nil {
 				return err
 			}
 		}
 	}
-	if l.kept > 0 && wrong && l.Find(l.List, l.Hash, h) < 0 {
-		return l.HasRoom(l.List, l.kept, l.List.Len() < l.cfg.Budget)
+	if wrong && l.Room > 0 && l.Find(h) < 0 {
+		return l.CheckSlot(!l.Full())
 	}
 	return nil
-}
-
-// place returns where the example in hand, of hash h, is in the error cache, or -1.
-func (l *tbp[T]) place(h uint64) int {
-	if k, ok := l.qplace[h]; ok && l.Equals(l.q, int(k)) {
-		return int(k)
-	}
-	return -1
 }
 
 // collect takes the example in hand into the error cache, if it belongs there, or counts it once
 // more: before the update, so that the example counts in the choice of what is removed for it.
 func (l *tbp[T]) collect(y float64, h uint64, wrong bool) {
-	if l.q == nil {
+	if l.cache == nil {
 		return
 	}
-	if k := l.place(h); k >= 0 {
+	if k := l.cache.find(&l.Set, h); k >= 0 {
 		l.cache.See(k)
 		return
 	}
-	k := l.q.Len()
+	k := l.cache.list.Len()
 	full := k == l.cfg.ErrorSize && l.cfg.ErrorCache != "all"
 	switch {
 	case l.cfg.ErrorCache == "flips" && !wrong, l.cfg.ErrorCache == "random" && full:
 		return
 	case full:
-		k = l.stale()
-		delete(l.qplace, l.qhash[k])
+		k = l.cache.stale(l.seen, l.cfg.FlipsMost)
 	}
-	if k == l.q.Len() {
-		l.q.Append(&l.Example, 0, 1)
-		l.qhash, l.flips, l.since, l.before = append(l.qhash, h), append(l.flips, 0),
-			append(l.since, l.seen), append(l.before, false)
-	} else {
-		l.q.Replace(k, &l.Example, 0)
-		l.qhash[k], l.flips[k], l.since[k] = h, 0, l.seen
-	}
-	if _, taken := l.qplace[h]; !taken {
-		l.qplace[h] = int32(k)
-	}
-	l.cache.SetPoint(k, y, l.CurrentScore, l.Wide)
-}
-
-// stale returns the example of the error cache to drop, figure 5: that of the fewest flips s_i/(t -
-// t_i) for the examples presented since it came. The oldest of equals.
-func (l *tbp[T]) stale() int {
-	rate := func(k int) float64 {
-		r := float64(l.flips[k]) / float64(max(1, l.seen-l.since[k]))
-		if l.cfg.FlipsMost {
-			return -r
-		}
-		return r
-	}
-	best := 0
-	for k := 1; k < l.q.Len(); k++ {
-		a, b := rate(k), rate(best)
-		if a < b || a == b && l.since[k] < l.since[best] {
-			best = k
-		}
-	}
-	return best
+	l.cache.put(k, &l.Set, y, h, l.seen)
 }
 
 // update learns the example in hand, of label y, weight w and hash h. Margins on the error cache
 // follow each change of f; those on the kept examples, and the score of the one in hand, are the
-// support's.
+// set's.
 func (l *tbp[T]) update(y, w float64, h uint64) {
 	flips := l.cfg.ErrorCache == "flips"
 	if flips {
-		for k, m := range l.cache.Margins {
-			l.before[k] = float64(l.cache.Y[k]*m) > 0
-		}
+		l.cache.noteSigns()
 	}
-	j := l.Find(l.List, l.Hash, h)
+	j := l.Find(h)
 	first := l.List.Len() == 0 // f is 0: mira's step is 1
 	if j < 0 {
-		if l.cfg.empties() {
-			j = l.emptied()
+		removed := false
+		j, removed = l.place() // (1)
+		switch {
+		case l.cfg.empties():
 			first = l.Support() == 0
-		} else if j = l.List.Len(); j == l.cfg.Budget { // (1)
-			l.judge()
-			j = l.best()
-			l.drop(j)
+		case removed:
 			first = l.cfg.Budget == 1 // nothing is left of f
 		}
-		l.Keep(j, y, l.seen, h, true) // (2)
-		if l.q != nil {
-			l.errorRow(j)
+		l.Keep(j, y, l.seen, h) // (2)
+		if l.cache != nil {
+			l.cache.setRow(j, &l.Set)
 		}
 	} else {
 		l.OnKept.See(j)
 	}
 	a, most := l.cfg.step(float64(y*l.CurrentScore), l.Wide[j], w, first)
-	before := l.Coef[j]
-	l.AddCoef(j, y, a, most, true) // (3), (4)
-	if l.q != nil {
-		l.cache.Follow(j, l.Coef[j]-before)
+	change := l.AddCoef(j, y, a, most) // (3), (4)
+	if l.cache != nil {
+		l.cache.Follow(j, change)
 	}
 	if flips {
-		for k, m := range l.cache.Margins {
-			if float64(l.cache.Y[k]*m) > 0 != l.before[k] {
-				l.flips[k]++
-			}
-		}
+		l.cache.countFlips()
 	}
 	l.updates++
 }
 
-// errorRow takes the kernel values of the example in hand, kept in slot j, and the error cache.
-func (l *tbp[T]) errorRow(j int) {
-	l.qrow, l.qwide = l.Values(l.q, l.qrow, l.qwide)
-	l.cache.SetRow(j, l.qwide)
-}
-
-// drop removes what is kept in slot j from f.
-func (l *tbp[T]) drop(j int) {
-	if l.q != nil {
-		l.cache.Follow(j, -l.Coef[j])
+// place returns the slot for the example in hand, after the removals of (1) if there is none.
+func (l *tbp[T]) place() (slot int, removed bool) {
+	if l.cfg.empties() {
+		if j := slices.Index(l.Coef, 0); j >= 0 {
+			return j, false
+		}
 	}
-	l.Remove(j, true)
-}
-
-// emptied returns an empty slot for the example in hand, after several removals if there is none.
-func (l *tbp[T]) emptied() int {
-	if j := slices.Index(l.Alpha, 0); j >= 0 {
-		return j
+	n := l.List.Len()
+	if !l.Full() {
+		return n, false
 	}
-	if n := l.List.Len(); n < l.cfg.Budget {
-		return n
+	e := &l.OnKept
+	if l.cache != nil {
+		e = &l.cache.ErrorSet
 	}
-	l.judge()
+	l.among = l.among[:0]
+	for j := range n {
+		l.among = append(l.among, int32(j))
+	}
+	of := l.candidates()
+	l.count.Run(l.pool, e, l.Coef, of)
 	l.leave = l.leave[:0]
 	for range max(1, min(l.cfg.Removals, len(l.among))) {
-		j := int32(l.best())
+		j := l.best()
 		l.leave = append(l.leave, j)
 		l.among = slices.DeleteFunc(l.among, func(k int32) bool { return k == j })
 	}
 	for _, j := range l.leave {
-		l.drop(int(j))
+		if l.cache != nil {
+			l.cache.Follow(int(j), -l.Coef[j])
+		}
+		l.Remove(int(j))
 	}
-	return int(l.leave[0])
+	return int(l.leave[0]), true
 }
 
-// judge counts the errors without each kept example that a removal may choose.
-func (l *tbp[T]) judge() {
-	e := &l.cache
-	if l.q == nil {
-		e = &l.OnKept
-	}
-	l.among = l.among[:0]
-	if l.cfg.Candidates == 0 && !l.cfg.empties() {
-		l.count.Run(l.pool, e, l.Coef)
-		return
-	}
-	for j, a := range l.Alpha {
-		if a != 0 || !l.cfg.empties() {
-			l.among = append(l.among, int32(j))
-		}
-	}
-	some := l.cfg.Candidates
-	if some == 0 || some >= len(l.among) {
-		l.count.Run(l.pool, e, l.Coef)
-		return
+// candidates draws the slots that (1a) is over from all of among, which it shortens. nil is all.
+func (l *tbp[T]) candidates() []int32 {
+	n := l.cfg.Candidates
+	if n == 0 || n >= len(l.among) {
+		return nil
 	}
 	l.rand.Seek(uint64(l.seen) << 32)
-	for i := range some {
+	for i := range n {
 		k := i + l.rand.IntN(len(l.among)-i)
 		l.among[i], l.among[k] = l.among[k], l.among[i]
 	}
-	l.among = l.among[:some]
-	l.count.Some(e, l.Coef, l.among)
+	l.among = l.among[:n]
+	return l.among
 }
 
-// best returns the example to remove, (1a), of those that judge has looked at.
-func (l *tbp[T]) best() int {
-	n, slot := len(l.Coef), func(i int) int { return i }
-	if len(l.among) > 0 {
-		n, slot = len(l.among), func(i int) int { return int(l.among[i]) }
-	}
-	best := slot(0)
-	for i := 1; i < n; i++ {
-		j := slot(i)
+// best returns the example to remove, (1a), of those in among.
+func (l *tbp[T]) best() int32 {
+	best := l.among[0]
+	for _, j := range l.among[1:] {
 		a, b := l.count.Errors[j], l.count.Errors[best]
 		older := l.Born[j] < l.Born[best]
 		if a == b && l.cfg.Ties == "margin" { // equal margins: the oldest after all
-			if m, most := l.MarginWithout(j), l.MarginWithout(best); m != most {
+			if m, most := l.MarginWithout(int(j)), l.MarginWithout(int(best)); m != most {
 				older = m > most
 			}
 		}
@@ -517,15 +433,15 @@ func (l *tbp[T]) best() int {
 
 // Score is Learner.Score.
 func (l *tbp[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.Hypothesis(1)
+	p := l.Sum(1)
 	return p.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *tbp[T]) Snapshot() learner.Predictor[T] { return l.Hypothesis(1).Copied() }
+func (l *tbp[T]) Snapshot() learner.Predictor[T] { return l.Sum(1).Copied() }
 
 // View is for [learner.ViewOf].
-func (l *tbp[T]) View() learner.Predictor[T] { return l.Hypothesis(1).View() }
+func (l *tbp[T]) View() learner.Predictor[T] { return l.Sum(1).View() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *tbp[T]) Weights() []float64 { return nil }
@@ -535,13 +451,11 @@ func (l *tbp[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *tbp[T]) Bytes() int64 {
-	n := l.SupportSet.Bytes() + l.cache.Bytes() + 8*int64(cap(l.qhash)+cap(l.flips)+cap(l.since)) +
-		int64(cap(l.before)) + primal.BytesOf(l.qrow) + primal.BytesOf(l.qwide) +
-		4*int64(cap(l.among)+cap(l.leave)) + l.count.Bytes()
-	if l.q != nil {
-		n += l.q.Bytes()
+	n := l.Set.Bytes() + 4*int64(cap(l.among)+cap(l.leave)) + l.count.Bytes()
+	if l.cache != nil {
+		n += l.cache.bytes()
 	}
-	return n + 16*int64(len(l.qplace))
+	return n
 }
 
 // State is Learner.State: kept examples and error cache, with coefficients and margins.
@@ -555,180 +469,16 @@ func (l *tbp[T]) CheckState(s learner.State) error { return learner.CheckState("
 
 func (l *tbp[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)
-	updates := learner.Count(c, "updates", &l.updates)
-	kept := l.SupportSet.Fields(c, l.cfg.Budget, true, seen)
-	var cache errorCache[T]
-	var times []int64 // sv: of the kept examples
-	if l.q != nil {
-		cache = l.cacheFields(c, seen)
-	} else {
-		times = timesField(c, "times", l.OnKept.Times, len(kept.Alpha))
-	}
-	if !c.Keeping() {
+	learner.Count(c, "updates", &l.updates)
+	n := l.Set.Fields(c, seen)
+	if l.cache == nil {
+		times := timesField(c, "times", l.OnKept.Times, n) // of the kept examples
+		c.Then(func() { copy(l.OnKept.Times, times) })
 		return
 	}
-	n := tbp[T]{cfg: l.cfg, pool: l.pool, kept: l.kept, cached: l.cached, rand: l.rand}
-	err := n.reset()
-	c.Want(err == nil, "%w", err)
-	c.Then(func() {
-		n.seen, n.updates = seen, updates
-		if n.q != nil {
-			n.restoreCache(&cache)
-		}
-		n.SupportSet.Restore(kept, true)
-		if n.q != nil {
-			n.restoreRows()
-		} else {
-			copy(n.OnKept.Times, times)
-		}
-		*l = n
-	})
-}
-
-// timesField walks how often each of n examples was seen. A State in which none was seen twice, as
-// all states of version 1.0, has no such part.
-func timesField(c *learner.Codec, name string, times []int64, n int) []int64 {
-	repeated := slices.ContainsFunc(times, func(t int64) bool { return t > 1 })
-	if !c.Optional(name, repeated) {
-		return slices.Repeat([]int64{1}, n)
+	limit := l.cfg.ErrorSize
+	if l.cfg.ErrorCache == "all" {
+		limit = 0
 	}
-	times = learner.View(c, name, slices.Clone(times))
-	if c.Reading() {
-		c.Want(len(times) == n, "%s has %d counts of %d examples", name, len(times), n)
-		c.Want(!slices.ContainsFunc(times, func(t int64) bool {
-			return t < 1 || t > learner.MaxCount
-		}), "%s has a count that is not from 1 to %d", name, int64(learner.MaxCount))
-	}
-	return times
-}
-
-// errorCache are the parts of a State that make an error cache; its slices are the State's.
-type errorCache[T learner.Float] struct {
-	y            []int32   // labels
-	m            []float64 // margins y f
-	times        []int64
-	flips, since []int64
-	examples     engine.Block[T]
-}
-
-// cacheFields walks the error cache, and returns what is read.
-func (l *tbp[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
-	if c.Writing() {
-		k = errorCache[T]{y: kept.Signs(l.cache.Y), m: slices.Clone(l.cache.Margins),
-			flips: slices.Clone(l.flips), since: slices.Clone(l.since)}
-	}
-	k.y = learner.View(c, "cache_y", k.y)
-	k.m = learner.View(c, "cache_margin", k.m)
-	k.flips = learner.View(c, "cache_flips", k.flips)
-	k.since = learner.View(c, "cache_since", k.since)
-	k.examples = kept.ExampleFields(c, "cache", l.q)
-	k.times = timesField(c, "cache_times", l.cache.Times, k.examples.Len())
-	if !c.Reading() {
-		return k
-	}
-	n := k.examples.Len()
-	if !c.Want(len(k.y) == n && len(k.m) == n && len(k.flips) == n && len(k.since) == n &&
-		(l.cfg.ErrorCache == "all" || n <= l.cfg.ErrorSize),
-		"error cache of %d examples, %d labels, %d margins, %d and %d counts", n, len(k.y),
-		len(k.m), len(k.flips), len(k.since)) {
-		return k
-	}
-	for i, y := range k.y {
-		if y != 1 && y != -1 || k.m[i]-k.m[i] != 0 || k.flips[i] < 0 ||
-			k.flips[i] > learner.MaxCount ||
-			!kept.Presented(k.since[i], seen) {
-			c.Want(false, "error cache: example %d has label %d, margin %v, %d flips since %d "+
-				"of %d",
-				i, y, k.m[i], k.flips[i], k.since[i], seen)
-			return k
-		}
-	}
-	return k
-}
-
-// restoreCache takes all of the error cache but the kernel values.
-func (l *tbp[T]) restoreCache(c *errorCache[T]) {
-	for k, y := range c.y {
-		idx, val := c.examples.Sparse(k)
-		l.SetExample(idx, val)
-		h := l.HashExample(float64(y))
-		l.qhash = append(l.qhash, h)
-		if _, taken := l.qplace[h]; !taken {
-			l.qplace[h] = int32(k)
-		}
-		l.cache.Y, l.cache.Margins = append(l.cache.Y, float64(y)), append(l.cache.Margins, c.m[k])
-		l.cache.Times = append(l.cache.Times, c.times[k])
-	}
-	l.q.Append(&c.examples, 0, c.examples.Len())
-	l.flips, l.since, l.before = slices.Clone(c.flips), slices.Clone(c.since),
-		make([]bool, len(c.y))
-}
-
-// restoreRows takes the kernel values of kept examples and error cache: a value is of the row of
-// whichever came later, and where both came with one example, of the kept one's row over the cache.
-func (l *tbp[T]) restoreRows() {
-	row := make([]T, l.List.Len())
-	for j := range l.List.Len() {
-		l.Idx, l.Val = l.List.NonZeros(l.Idx[:0], l.Val[:0], j)
-		l.SetExample(l.Idx, l.Val)
-		l.errorRow(j)
-	}
-	for k := range l.q.Len() {
-		l.Idx, l.Val = l.q.NonZeros(l.Idx[:0], l.Val[:0], k)
-		l.SetExample(l.Idx, l.Val)
-		l.List.RowOf(row, &l.Example, 0, 0, len(row))
-		for j, v := range row {
-			if l.Born[j] < l.since[k] {
-				l.cache.Rows[j][k] = float64(l.cache.Y[k] * float64(v))
-			}
-		}
-	}
-}
-
-// UpdateConfig holds the update rule of the budget perceptrons (figure 2 of the Tighter Budget
-// paper). Let m = y f(x), K = K(x, x):
-//
-//	perceptron    alpha = 1
-//	mira          alpha = min(1, max(0, -m/K)); 1 for the first example
-//	svm           alpha = min(C, max(0, (1-m)/K))
-//
-// The weight of an example multiplies the perceptron's 1 and what the others have at most, 1 and C.
-type UpdateConfig struct {
-	// Beta is the margin up to which an example is learned: y f(x) <= beta. Default 0; 0 or more.
-	Beta float64 `json:"beta" flag:"beta"`
-	// Update is the step along an example: perceptron 1; mira up to a margin of 0, at most 1; svm
-	// up to a margin of 1, at most C. Default perceptron; perceptron, mira or svm.
-	Update string `json:"update" flag:"update" values:"perceptron|mira|svm"`
-	// C is the largest coefficient of an example. Default 1; above 0.
-	C float64 `json:"C" flag:"C" with:"update=svm"`
-}
-
-func (c *UpdateConfig) validate(name string) error {
-	switch c.Update {
-	case "perceptron", "mira", "svm":
-	default:
-		return fmt.Errorf("%s: update is %q, want perceptron, mira or svm: %w", name, c.Update,
-			learner.ErrConfig)
-	}
-	return errors.Join(
-		learner.CheckSetting(name, "beta", c.Beta, c.Beta >= 0, "a number >= 0"),
-		learner.CheckSetting(name, "C", c.C, c.C > 0, "a number > 0"))
-}
-
-// step returns what an example of margin m, |x|^2 = K and weight w adds to its coefficient, and
-// what that is at most, also of an example that is learned again.
-func (c *UpdateConfig) step(m, K, w float64, first bool) (a, most float64) {
-	most = math.Inf(1)
-	if c.Update == "svm" {
-		most = float64(w * c.C)
-	}
-	switch {
-	case c.Update == "perceptron", c.Update == "mira" && first:
-		return w, most
-	case K == 0:
-		return 0, most
-	case c.Update == "mira":
-		return min(w, max(0, -m/K)), most
-	}
-	return min(most, max(0, (1-m)/K)), most
+	l.cache.fields(c, &l.Set, limit, seen)
 }

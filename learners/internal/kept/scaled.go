@@ -5,7 +5,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -19,7 +18,7 @@ import (
 // With a limit the example that makes room is the one whose part of w, coef_j phi(x_j), is the
 // shortest: without it w changes least. Of equals the oldest goes.
 type ScaledSet[T learner.Float] struct {
-	SupportSet[T]
+	Set[T]
 	Divisor     float64 // > 0
 	Norm2       float64 // |w|^2 as the rule has it; Put takes off what is removed
 	grown       float64 // see primal.Growth
@@ -29,8 +28,6 @@ type ScaledSet[T learner.Float] struct {
 	// w_j of a soft margin, whose kernel is K + ridge/w_j delta_ij; nil where all are 1
 	Price []float64
 
-	limit  int       // examples kept at most, 0 for any number
-	room   int64     // Env.Kept
 	length []float64 // |phi(x_j)|
 	row    []T       // scratch: kernel values of a kept example
 	// about how large the roundings of removals have become in Norm2, in units of its last place
@@ -48,22 +45,23 @@ type Place struct {
 	kept bool // it is there already
 }
 
-// NewScaled returns w = 0 for a learner called name that keeps up to limit examples, 0 for any
-// number, whose features may take room bytes, Env.Kept.
-func NewScaled[T learner.Float](name string, k engine.Kernel, limit int, room int64) (ScaledSet[T],
-	error) {
-	s := ScaledSet[T]{Divisor: 1, limit: limit, room: room}
-	var err error
-	if s.SupportSet, err = NewSupport[T](name, k); err == nil && limit > 0 && room > 0 {
-		s.Reserve(limit, false)
-		s.length, s.row = make([]float64, 0, limit), make([]T, 0, limit)
+// NewScaled returns w = 0. The error is that of a kernel that is not valid.
+func NewScaled[T learner.Float](o Settings) (ScaledSet[T], error) {
+	set, err := NewSet[T](o)
+	s := ScaledSet[T]{Set: set, Divisor: 1}
+	if o.Limit > 0 && o.Room > 0 {
+		s.length, s.row = make([]float64, 0, o.Limit), make([]T, 0, o.Limit)
 	}
 	return s, err
 }
 
-// Empty returns a set of the same settings with w = 0.
-func (s *ScaledSet[T]) Empty() (ScaledSet[T], error) {
-	return NewScaled[T](s.name, s.List.Kernel(), s.limit, s.room)
+// Clear makes w = 0 and forgets all that was counted.
+func (s *ScaledSet[T]) Clear() {
+	fresh, err := NewScaled[T](s.Settings)
+	if err != nil {
+		panic(err) // the kernel is valid: it was before
+	}
+	*s = fresh
 }
 
 // Self returns K(x, x) of the example in hand.
@@ -71,40 +69,40 @@ func (s *ScaledSet[T]) Self() float64 { return float64(s.List.DiagOf(&s.Example,
 
 // PlaceFor returns where the example in hand, of label y, is or would be kept. An equal example of
 // that label is the same one, unless apart. The examples of the slots in stay are kept. The error
-// is that of [HasRoom].
+// is that of [Set.CheckSlot].
 func (s *ScaledSet[T]) PlaceFor(y float64, apart bool, stay ...int) (Place, error) {
 	p := Place{hash: s.HashExample(y)}
 	if !apart {
-		if p.Slot = s.Find(s.List, s.Hash, p.hash); p.Slot >= 0 {
+		if p.Slot = s.Find(p.hash); p.Slot >= 0 {
 			p.kept = true
 			return p, nil
 		}
 	}
-	more := s.limit == 0 || len(s.Alpha) < s.limit
+	more := !s.Full()
 	empty, shortest, least := -1, -1, math.Inf(1)
-	for j, a := range s.Alpha {
+	for j, c := range s.Coef {
 		if slices.Contains(stay, j) {
 			continue
 		}
-		if a == 0 {
+		if c == 0 {
 			empty = j
 			break
 		}
 		if more {
 			continue
 		}
-		part := float64(a * s.length[j])
+		part := float64(math.Abs(c) * s.length[j])
 		if shortest < 0 || part < least || part == least && s.Born[j] < s.Born[shortest] {
 			shortest, least = j, part
 		}
 	}
-	switch p.Slot = len(s.Alpha); {
+	switch p.Slot = len(s.Coef); {
 	case empty >= 0:
 		p.Slot, more = empty, false
 	case !more:
 		p.Slot = shortest
 	}
-	return p, s.HasRoom(s.List, s.room, more)
+	return p, s.CheckSlot(more)
 }
 
 // Stretch multiplies w by c >= 0. Of 0, and where the product is beyond all range, nothing is left
@@ -113,7 +111,7 @@ func (s *ScaledSet[T]) Stretch(c float64) {
 	s.Divisor /= c
 	if !(s.Divisor <= math.MaxFloat64) || s.Divisor == 0 {
 		for j, v := range s.Coef {
-			s.Alpha[j], s.Coef[j] = 0, math.Copysign(0, v) // the label stays that of the hash
+			s.Coef[j] = math.Copysign(0, v) // the label stays that of the hash
 		}
 		s.Divisor, s.lost, s.grown = 1, 0, 0
 		return
@@ -123,7 +121,6 @@ func (s *ScaledSet[T]) Stretch(c float64) {
 	}
 	// all but its mantissa goes into the coefficients: a power of two rounds nothing
 	m, e := math.Frexp(s.Divisor)
-	vecmath.Scal(s.Alpha, math.Ldexp(1, -e))
 	vecmath.Scal(s.Coef, math.Ldexp(1, -e))
 	s.Divisor = m
 }
@@ -158,20 +155,19 @@ func (s *ScaledSet[T]) Put(p Place, y, a, ridge, price float64) {
 	s.Gone = 0
 	gone := float64(ridge * s.Inverse(p.Slot))
 	if !p.kept {
-		if p.Slot < len(s.Alpha) && s.Alpha[p.Slot] > 0 {
+		if p.Slot < len(s.Coef) && s.Coef[p.Slot] != 0 {
 			s.remove(p.Slot, float64(y*a))
 		}
-		s.Keep(p.Slot, y, s.Seen, p.hash, false)
+		s.Keep(p.Slot, y, s.Seen, p.hash)
 		length := math.Sqrt(s.Wide[p.Slot])
 		if p.Slot == len(s.length) {
 			s.length = append(s.length, length)
 		} else {
 			s.length[p.Slot] = length
 		}
-		s.Alpha[p.Slot] = 0
 		s.setPrice(p.Slot, price)
 	}
-	s.AddCoef(p.Slot, y, a, math.Inf(1), false)
+	s.AddCoef(p.Slot, y, a, math.Inf(1))
 	if s.Gone != 0 {
 		s.Norm2 -= float64(gone * float64(s.Gone*s.Gone))
 		s.renew(ridge)
@@ -192,9 +188,9 @@ func (s *ScaledSet[T]) setPrice(j int, price float64) {
 		return
 	}
 	if s.Price == nil {
-		s.Price = make([]float64, 0, cap(s.Alpha))
+		s.Price = make([]float64, 0, cap(s.Coef))
 	}
-	for len(s.Price) < len(s.Alpha) {
+	for len(s.Price) < len(s.Coef) {
 		s.Price = append(s.Price, 1)
 	}
 	s.Price[j] = price
@@ -228,7 +224,7 @@ func (s *ScaledSet[T]) remove(r int, a float64) {
 // renew makes Norm2 anew where removals have left too few digits of it, after the last Put. ridge
 // is what the squares of the coefficients add to it, over their Price.
 func (s *ScaledSet[T]) renew(ridge float64) {
-	if s.Norm2 > 0 && s.lost <= float64(max(mostLost, len(s.Alpha))) {
+	if s.Norm2 > 0 && s.lost <= float64(max(mostLost, len(s.Coef))) {
 		return
 	}
 	s.sumAnew(ridge)
@@ -247,54 +243,55 @@ func (s *ScaledSet[T]) sumAnew(ridge float64) {
 }
 
 // Part returns |coef_j| as it is in w.
-func (s *ScaledSet[T]) Part(j int) float64 { return s.Alpha[j] / s.Divisor }
+func (s *ScaledSet[T]) Part(j int) float64 { return math.Abs(s.Coef[j]) / s.Divisor }
 
 // AddTo adds a y phi(x_j) to w, x_j the kept example of slot j and label y.
 func (s *ScaledSet[T]) AddTo(j int, y, a float64) {
-	s.AddCoef(j, y, float64(a*s.Divisor), math.Inf(1), false)
+	s.AddCoef(j, y, float64(a*s.Divisor), math.Inf(1))
 }
 
-// Take keeps the support vectors of e, with factor times their coefficients, in place of all, and
-// returns w.phi of each. Norm2 becomes the square of w's length. Cost: n kernel rows.
-func (s *ScaledSet[T]) Take(e *Expansion[T], factor float64) (scores []float64, err error) {
-	n, err := s.Empty()
-	if err != nil {
-		return nil, err
-	}
-	n.Seen, n.UpdateCount = max(s.Seen, int64(len(e.Coef))), s.UpdateCount
-	k := keptExamples[T]{Alpha: make([]float64, len(e.Coef)), y: Signs(e.Coef),
-		born: make([]int64, len(e.Coef)), examples: e.SupportVectors}
+// Resume keeps the examples of e, a hypothesis of a whole data set, with factor times their
+// coefficients, in place of all, and returns w.phi of each. Norm2 becomes the square of w's length.
+// Cost: n kernel rows.
+func (s *ScaledSet[T]) Resume(e *Sum[T], factor float64) (scores []float64) {
+	seen, updates := max(s.Seen, int64(len(e.Coef))), s.UpdateCount
+	s.Clear()
+	s.Seen, s.UpdateCount = seen, updates
 	for j, c := range e.Coef {
-		k.Alpha[j], k.born[j] = float64(factor*math.Abs(c)), int64(j+1)
+		y := math.Copysign(1, c)
+		s.TakeListed(e.List, j)
+		s.Row, s.Wide = make([]T, j), make([]float64, j)
+		s.Keep(j, y, int64(j+1), s.HashExample(y))
+		s.Coef[j] = float64(y * float64(factor*math.Abs(c)))
 	}
-	n.Restore(k, false)
-	n.measure()
+	s.measure()
 	scores = make([]float64, len(e.Coef))
 	for j := range scores {
-		scores[j] = n.dotKept(j)
-		n.Norm2 += float64(n.Coef[j] * scores[j])
+		scores[j] = s.dotKept(j)
+		s.Norm2 += float64(s.Coef[j] * scores[j])
 	}
-	n.Norm2 = max(0, n.Norm2)
-	*s = n
-	return scores, nil
+	s.Norm2 = max(0, s.Norm2)
+	return scores
 }
 
 // measure makes the lengths anew.
 func (s *ScaledSet[T]) measure() {
-	for j := len(s.length); j < len(s.Alpha); j++ {
+	for j := len(s.length); j < len(s.Coef); j++ {
 		s.length = append(s.length, math.Sqrt(float64(s.List.Diag(j))))
 	}
 }
 
-// Sum is the hypothesis w.phi(x)/divisor + bias.
-func (s *ScaledSet[T]) Sum(divisor, bias float64) ScaledSum[T] {
-	return ScaledSum[T]{KeptSum: s.Hypothesis(float64(s.Divisor * divisor)), Bias: bias}
+// Sum is the hypothesis w.phi(x)/divisor + bias, a view of the set.
+func (s *ScaledSet[T]) Sum(divisor, bias float64) Sum[T] {
+	p := s.Set.Sum(float64(s.Divisor * divisor))
+	p.Form, p.Bias = Scaled, bias
+	return p
 }
 
 // Bytes returns the memory of examples, coefficients and scratch.
 func (s *ScaledSet[T]) Bytes() int64 {
-	return s.SupportSet.Bytes() + primal.BytesOf(s.length) + primal.BytesOf(s.row) +
-		primal.BytesOf(s.Price) + int64(unsafe.Sizeof(*s)-unsafe.Sizeof(s.SupportSet))
+	return s.Set.Bytes() + primal.BytesOf(s.length) + primal.BytesOf(s.row) +
+		primal.BytesOf(s.Price) + int64(unsafe.Sizeof(*s)-unsafe.Sizeof(s.Set))
 }
 
 // Fields walks all that learning has changed, and returns the number of slots and Norm2.
@@ -306,23 +303,19 @@ func (s *ScaledSet[T]) Fields(c *learner.Codec) (slots int, norm2 float64) {
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
 	lost := c.Scalar("lost", &s.lost)
 	c.Want(lost >= 0, "scalar %q is %v, want a number >= 0", "lost", lost)
-	k := s.SupportSet.Fields(c, s.limit, false, seen)
+	slots = s.Set.Fields(c, seen)
 	grown := primal.GrowthField(c, &s.grown)
-	prices := PriceField(c, s.Price, len(k.Alpha))
-	if !c.Keeping() {
-		return len(k.Alpha), norm2
-	}
-	n, err := s.Empty()
-	c.Want(err == nil, "%w", err)
+	prices := PriceField(c, s.Price, slots)
 	c.Then(func() {
-		n.Restore(k, false)
-		n.measure()
-		n.Seen, n.UpdateCount, n.Divisor, n.Norm2, n.lost = seen, updates, divisor, norm2, lost
-		n.grown = grown
-		n.Price = slices.Clone(prices)
-		*s = n
+		set := s.Set // restored by now
+		s.Clear()
+		s.Set = set
+		s.measure()
+		s.Seen, s.UpdateCount, s.Divisor, s.Norm2, s.lost = seen, updates, divisor, norm2, lost
+		s.grown = grown
+		s.Price = slices.Clone(prices)
 	})
-	return len(k.Alpha), norm2
+	return slots, norm2
 }
 
 // PriceField walks the weights of n kept examples, which a State of weights of 1 lacks, and returns
@@ -353,62 +346,3 @@ func AddScaled(f *learner.Footprint, x learner.Extent, n int64) {
 	}
 	AddCurrent(f, x, 1)
 }
-
-// ScaledSum is the hypothesis f(x) = sum_j coef_j K(x_j, x)/divisor + bias: the Predictor and the
-// Score of learners that keep a [ScaledSet].
-type ScaledSum[T learner.Float] struct {
-	KeptSum[T]
-	Bias float64
-}
-
-// Score is Predictor.Score.
-func (p *ScaledSum[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := p.KeptSum.Score(b, dst); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		dst[i] += p.Bias
-	}
-	return nil
-}
-
-// Hypothesis is for [learner.HypothesisOf].
-func (p *ScaledSum[T]) Hypothesis() learner.Hypothesis {
-	h := p.KeptSum.Hypothesis()
-	h.Outputs[0].Bias = p.Bias
-	return h
-}
-
-// State is Predictor.State: the kept examples and their coefficients, divisor and bias.
-func (p *ScaledSum[T]) State() learner.State { return learner.StateOf(p.Fields) }
-
-// CheckState is for [learner.CheckRestored].
-func (p *ScaledSum[T]) CheckState(s learner.State) error {
-	return learner.CheckState(p.Name, s, p.Fields)
-}
-
-// Restored is Restorer.Restored.
-func (p *ScaledSum[T]) Restored(s learner.State) (learner.Predictor[T], error) {
-	sum, err := p.Empty()
-	if err != nil {
-		return nil, err
-	}
-	return primal.Restored(p.Name, &ScaledSum[T]{KeptSum: sum}, s)
-}
-
-// Fields walks what State says.
-func (p *ScaledSum[T]) Fields(c *learner.Codec) {
-	divisor := c.Scalar("divisor", &p.Divisor)
-	c.Want(divisor > 0, "scalar %q is %v, want a number > 0", "divisor", divisor)
-	c.Scalar("bias", &p.Bias)
-	p.KeptSum.Fields(c)
-}
-
-// Copied returns a copy with memory of its own.
-func (p ScaledSum[T]) Copied() *ScaledSum[T] {
-	p.KeptSum = *p.KeptSum.Copied()
-	return &p
-}
-
-// View returns the same examples; good until they change.
-func (p ScaledSum[T]) View() learner.Predictor[T] { return &p }

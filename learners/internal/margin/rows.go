@@ -294,7 +294,7 @@ func WeightsOf[T learner.Float](b *engine.Block[T]) []float64 {
 // o.GramBytes are kept, perhaps shared, the labels and the weights; e gets the support vectors.
 // Without an update e is as it was.
 func FitRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions,
-	k engine.Kernel, pool *engine.Pool, shared *engine.SharedRows, e *kept.Expansion[T],
+	k engine.Kernel, pool *engine.Pool, shared *engine.SharedRows, e *kept.Sum[T],
 	solve func(rows engine.RowSource[T], y, weights []float64) (learner.MarginDual, error)) (
 	learner.MarginDual, error) {
 	if o.GramBytes == 0 {
@@ -311,11 +311,8 @@ func FitRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOpti
 	}
 	r, err := solve(rows, y, WeightsOf(b))
 	r.KernelRows = engine.Since(rows.Stats(), before)
-	if r.Updates == 0 {
-		return r, err
-	}
-	if err := e.SetSupport(name, b, r.Coef, k, pool); err != nil {
-		return learner.MarginDual{}, err
+	if r.Updates > 0 {
+		e.SetSupport(b, r.Coef)
 	}
 	return r, err
 }
