@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"runtime"
 	"testing"
 	"unsafe"
 )
@@ -36,35 +35,4 @@ func testAligned[T Float](t *testing.T) {
 func TestAligned(t *testing.T) {
 	t.Run("float32", testAligned[float32])
 	t.Run("float64", testAligned[float64])
-}
-
-// TestUncleared: each is memory of its own, from its first element to its last, as long as it is
-// held.
-func TestUncleared(t *testing.T) {
-	var keep [][]int16
-	for n := range 300 {
-		n *= n
-		s := Uncleared[int16](n)
-		keep = append(keep, s)
-		if len(s) != n || cap(s) != n {
-			t.Fatalf("n = %d: length %d, capacity %d", n, len(s), cap(s))
-		}
-		if a := uintptr(unsafe.Pointer(unsafe.SliceData(s))); a%64 != 0 {
-			t.Fatalf("n = %d: address is %d modulo 64", n, a%64)
-		}
-		LargePages(s, 0, n)
-		for i := range s {
-			s[i] = int16(n ^ i)
-		}
-		if n%64 == 0 {
-			runtime.GC()
-		}
-	}
-	for k, s := range keep {
-		for i, v := range s {
-			if v != int16(k*k^i) {
-				t.Fatalf("slice %d was written by another: element %d is %d", k, i, v)
-			}
-		}
-	}
 }

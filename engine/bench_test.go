@@ -6,23 +6,6 @@ import (
 	"testing"
 )
 
-// BenchmarkMask: one example's draws for all members.
-func BenchmarkMask(b *testing.B) {
-	for _, n := range []int{64, 100, 200} {
-		for _, tau := range []float64{0.01, 0.05, 0.3, 0.5} {
-			b.Run(fmt.Sprintf("n=%d/tau=%v", n, tau), func(b *testing.B) {
-				d := NewDraws(1, 2).Bernoulli(tau)
-				mask := make([]uint64, 4)
-				example := uint64(0)
-				for b.Loop() {
-					d.Mask(mask, n, example)
-					example++
-				}
-			})
-		}
-	}
-}
-
 // BenchmarkMasks: the draws of a run of examples, as learners make them; ns an example.
 func BenchmarkMasks(b *testing.B) {
 	const run = 256
@@ -33,28 +16,12 @@ func BenchmarkMasks(b *testing.B) {
 				mask := make([]uint64, run*((n+63)/64))
 				example := uint64(0)
 				for b.Loop() {
-					d.Masks(mask, n, example)
+					d.Masks(mask, 0, n, example)
 					example += run
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/run, "ns/example")
 			})
 		}
-	}
-}
-
-// BenchmarkActiveList: the same draws as a list.
-func BenchmarkActiveList(b *testing.B) {
-	for _, tau := range []float64{0.01, 0.05, 0.3} {
-		b.Run(fmt.Sprintf("n=100/tau=%v", tau), func(b *testing.B) {
-			d := NewDraws(1, 2).Bernoulli(tau)
-			mask, list := make([]uint64, 2), make([]int32, 0, 100)
-			example := uint64(0)
-			for b.Loop() {
-				d.Mask(mask, 100, example)
-				list = ActiveList(list, mask)
-				example++
-			}
-		})
 	}
 }
 

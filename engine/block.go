@@ -107,30 +107,20 @@ func (b *Block[T]) Row(i int) []T {
 	return b.X[lo : lo+b.Dim : lo+b.Dim]
 }
 
-// RowLines is Row with zeros behind it, up to whole 64 bytes, where there are such: in a block that
-// [ByteRows] made. Else it is Row.
-func (b *Block[T]) RowLines(i int) []T {
+// RowApart is Row for a core other than the one that made the block: where that was made by
+// [ByteRows], the example is widened once more, into room, which grows as needed. Else each core
+// would take the rows from the other's cache, and to write there again takes that core longer than
+// to widen, some 15 ns for 64 bytes.
+func (b *Block[T]) RowApart(room *[]T, i int) []T {
 	if b.from == nil {
 		return b.Row(i)
 	}
-	lo := i * b.Stride
-	return b.X[lo:][:padded[T](b.Dim)]
-}
-
-// RowApart is RowLines for a core other than the one that made the block: where that was made by
-// [ByteRows], the example is widened once more, into dst, of Stride elements at least. Else each
-// core would take the rows from the other's cache, and to write there again takes that core longer
-// than to widen, some 15 ns for 64 bytes.
-func (b *Block[T]) RowApart(dst []T, i int) []T {
-	if b.from == nil {
-		return b.Row(i)
+	if len(*room) < b.Stride {
+		*room = Aligned[T](b.Stride)
 	}
-	b.from.row(dst[:b.Stride], b.number(i))
-	return dst[:padded[T](b.Dim)]
+	b.from.row((*room)[:b.Stride], b.number(i))
+	return (*room)[:b.Dim]
 }
-
-// Apart reports whether RowApart needs memory for a row.
-func (b *Block[T]) Apart() bool { return b.from != nil }
 
 // number is the number of example i in b.from.
 func (b *Block[T]) number(i int) int {

@@ -40,11 +40,14 @@ func (d *DenseMembers[T]) Grow(dim int) {
 	d.dim = dim
 }
 
+// Dim returns the number of features.
+func (d *DenseMembers[T]) Dim() int { return d.dim }
+
 // Row returns the weights of member m, one a feature.
 func (d *DenseMembers[T]) Row(m int) []T { return d.w[m*d.stride:][:d.dim:d.dim] }
 
 // Scores sets dst[k] to the scores of an example x of at most as many features as there are by the
-// listed members; padding of both, of zeros, may be part of x.
+// listed members.
 func (d *DenseMembers[T]) Scores(dst []T, members []int32, x []T) {
 	vecmath.RowsDotAt(dst, d.w, d.stride, members, x)
 }
@@ -83,16 +86,3 @@ func (d *DenseMembers[T]) SumSq(m int) float64 { return SumSqOrdered(d.Row(m)) }
 
 // Bytes returns the memory in use, in bytes.
 func (d *DenseMembers[T]) Bytes() int64 { return int64(len(d.w)) * int64(unsafe.Sizeof(T(0))) }
-
-// Transpose64 transposes the 64 x 64 bit matrix whose row i is a[i] (column j is bit j), in place
-// (Warren, "Hacker's Delight", 2nd edition, section 7-3, there with bit 0 on the left).
-func Transpose64(a *[64]uint64) {
-	m := uint64(0x00000000FFFFFFFF)
-	for j := 32; j != 0; j, m = j>>1, m^m<<(j>>1) {
-		for k := 0; k < 64; k = (k + j + 1) &^ j {
-			t := (a[k]>>j ^ a[k+j]) & m
-			a[k] ^= t << j
-			a[k+j] ^= t
-		}
-	}
-}

@@ -17,7 +17,7 @@
 // # The same bits
 //
 // A result depends on the examples, the settings and the seed, and on nothing else: not on the CPU,
-// the number of workers, the size of blocks, or whether lanes or active lists were used. For that
+// the number of workers, or the size of blocks. For that
 //
 //   - work is cut into parts by its size alone, never by the number of workers, and partial results
 //     are combined in the order of the cut;

@@ -81,11 +81,10 @@ func NewDraws(seed, stream uint64) Draws { return Draws{newKey(kindMask, seed, s
 type Bernoulli struct {
 	key    key
 	all    bool       // tau = 1: the only one with a digit before the binary point
-	from   int        // the word of the first 64 members
 	n      int        // binary digits of tau after the point, up to its last 1
 	digits [17]uint64 // those digits, the first in the highest bit; the smallest float64 is 2^-1074
 
-	// For Mask and Masks, if n <= 64: all ones if the first digit is a 1 (or tau is), and a 1 where
+	// For Masks, if n <= 64: all ones if the first digit is a 1 (or tau is), and a 1 where
 	// a digit and the next differ.
 	first, turn uint64
 }
@@ -117,115 +116,54 @@ func (d Draws) Bernoulli(tau float64) *Bernoulli {
 	return b
 }
 
-// From returns the draws of the members from 64*word on, of which the first has the number 0 then:
-// so a part of an ensemble sees what the same members see in the whole.
-func (b *Bernoulli) From(word int) *Bernoulli {
-	c := *b
-	c.from += word
-	return &c
-}
-
-// Mask sets bit l%64 of mask[l/64] to the draw of member l, for l < members, and the rest of the
-// last word to 0. It needs (members+63)/64 words and leaves others alone. Cost: about eight random
-// words for 64 members (one for tau = 1/2).
-func (b *Bernoulli) Mask(mask []uint64, members int, example uint64) {
-	mask = mask[:(members+63)/64]
-	last := ^uint64(0) >> (-uint(members) % 64) // lanes of the last word
-	g := 0
-	if b.n <= 64 {
-		// Two words of members at a time, since one alone waits for its multiplications. Let s(d)
-		// be the lanes whose U agrees with tau in the first d digits. Those decided at digit d are
-		// s(d-1)^s(d); the sum of that over the digits that are 1 leaves an s(d) only where digits
-		// d and d+1 differ. Lanes that agree throughout have U >= tau.
-		for ; g+1 < len(mask); g += 2 {
-			s0, s1 := ^uint64(0), ^uint64(0)
-			if g+2 == len(mask) {
-				s1 = last
-			}
-			x0, x1 := b.start(g, example), b.start(g+1, example)
-			below0, below1 := s0&b.first, s1&b.first
-			for turn := b.turn; turn != 0; turn <<= 1 {
-				s0 &= b.key.fold(x0)
-				s1 &= b.key.fold(x1)
-				x0 += step
-				x1 += step
-				if int64(turn) < 0 {
-					below0 ^= s0
-					below1 ^= s1
-					if s0|s1 == 0 {
-						break
-					}
-				}
-			}
-			mask[g], mask[g+1] = below0, below1
-		}
-	}
-	for ; g < len(mask); g++ {
-		lanes := ^uint64(0)
-		if g+1 == len(mask) {
-			lanes = last
-		}
-		mask[g] = b.word(lanes, g, example)
-	}
-}
-
-// Masks draws for a run of examples: what [Bernoulli.Mask] gives for example, example+1, ..., one
-// after the other in mask, whose length is a multiple of the words of each; members > 0. Cost: less
-// than Mask, since it has several words at a time in the making.
-func (b *Bernoulli) Masks(mask []uint64, members int, example uint64) {
+// Masks draws for a run of examples, of so many members from 64*word on: bit l%64 of word l/64 of
+// example e is the draw of member 64*word+l. The words of example, example+1, ... follow one
+// another in mask, whose length is a multiple of those of each, (members+63)/64; members > 0. The
+// rest of an example's last word is 0. Cost: about eight random words for 64 members (one for tau =
+// 1/2).
+func (b *Bernoulli) Masks(mask []uint64, word, members int, example uint64) {
 	words := (members + 63) / 64
+	last := ^uint64(0) >> (-uint(members) % 64) // lanes of the last word
 	if b.n > 64 {
-		for ; len(mask) > 0; mask = mask[words:] {
-			b.Mask(mask, members, example)
-			example++
+		for i := range mask {
+			lanes := ^uint64(0)
+			if (i+1)%words == 0 {
+				lanes = last
+			}
+			mask[i] = b.word(lanes, word+i%words, example+uint64(i/words))
 		}
 		return
 	}
-	if last := example + uint64(len(mask)/words); last < 1<<48 && last >= example {
-		// Counters are sums then: g is in other bits than the example.
-		vecmath.MixCounters(mask, words, b.counter(0, example), golden, wordStep)
+	if end := example + uint64(len(mask)/words); end < 1<<48 && end >= example {
+		// Counters are sums then: the word is in other bits than the example.
+		vecmath.MixCounters(mask, words, b.counter(word, example), golden, wordStep)
 	} else {
 		for i := range mask {
-			c := b.counter(i%words, example+uint64(i/words))
+			c := b.counter(word+i%words, example+uint64(i/words))
 			vecmath.MixCounters(mask[i:i+1], 1, c, 0, 0)
 		}
 	}
-	last := ^uint64(0) >> (-uint(members) % 64)
 	vecmath.DrawBits(mask, words, last, b.key.fin, step, b.first, b.turn)
 }
 
-// MasksFrom is Masks of so many members from 64*word on, such as those of a tile.
-func (b *Bernoulli) MasksFrom(mask []uint64, word, members int, example uint64) {
-	c := *b
-	c.from += word
-	c.Masks(mask, members, example)
-}
-
-// Draw returns the draw of one member: the bit that Mask gives it.
+// Draw returns the draw of one member: the bit that Masks gives it.
 func (b *Bernoulli) Draw(member int, example uint64) bool {
 	return b.word(1<<(uint(member)%64), member/64, example) != 0
 }
 
-// start is the first x of members 64*g, ..., 64*g+63.
-func (b *Bernoulli) start(g int, example uint64) uint64 { return mix(b.counter(g, example)) }
-
-// counter is what mix makes start of; [vecmath.MixCounters] does so for many.
+// counter is what mix makes the first x of members 64*g, ..., 64*g+63 of; [vecmath.MixCounters]
+// does so for many.
 func (b *Bernoulli) counter(g int, example uint64) uint64 {
-	return b.key.counter(example ^ uint64(b.from+g)<<48)
+	return b.key.counter(example ^ uint64(g)<<48)
 }
 
 // word draws for some lanes of word g; the others get 0.
-func (b *Bernoulli) word(lanes uint64, g int, example uint64) uint64 {
+func (b *Bernoulli) word(lanes uint64, g int, example uint64) (below uint64) {
 	if b.all {
 		return lanes
 	}
-	return b.decide(lanes, b.start(g, example), 0)
-}
-
-// decide draws for lanes whose U agrees with tau in the first d digits; x makes the word of the
-// next.
-func (b *Bernoulli) decide(lanes, x uint64, d int) (below uint64) {
-	for ; lanes != 0 && d < b.n; d++ {
+	x := mix(b.counter(g, example))
+	for d := 0; lanes != 0 && d < b.n; d++ { // lanes: those whose U agrees with tau in d digits
 		same := lanes & b.key.fold(x)
 		if b.digits[d/64]<<(uint(d)%64)>>63 != 0 {
 			below |= lanes &^ same
@@ -234,17 +172,6 @@ func (b *Bernoulli) decide(lanes, x uint64, d int) (below uint64) {
 		x += step
 	}
 	return below
-}
-
-// ActiveList returns dst[:0] with the numbers of the set bits appended, ascending.
-func ActiveList(dst []int32, mask []uint64) []int32 {
-	dst = dst[:0]
-	for g, m := range mask {
-		for ; m != 0; m &= m - 1 {
-			dst = append(dst, int32(64*g+bits.TrailingZeros64(m)))
-		}
-	}
-	return dst
 }
 
 // Permute fills dst with a uniformly random permutation of 0, ..., len(dst)-1 that depends on the

@@ -24,78 +24,28 @@ var anyTau = rapid.OneOf(
 	rapid.Float64Range(0, 1),
 )
 
-// TestMaskIsDraw: a mask bit is the member's own draw, whatever the number of members; the rest of
-// the last word is 0.
-func TestMaskIsDraw(t *testing.T) {
+// TestMasksAreDraws: a mask bit is the member's own draw, whatever the number of members, the word
+// that they begin with and the number of examples; the rest of an example's last word is 0.
+func TestMasksAreDraws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := NewDraws(rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "stream")).Bernoulli(
 			anyTau.Draw(t, "tau"))
-		members, example := rapid.IntRange(0, 400).Draw(t, "members"), rapid.Uint64().Draw(t,
-			"example")
-		mask := []uint64{1, 2, 3, 4, 5, 6, 7, 8}
-		b.Mask(mask, members, example)
-		words := (members + 63) / 64
-		for l := range 64 * words {
-			got := mask[l/64]>>(l%64)&1 != 0
-			if want := l < members && b.Draw(l, example); got != want {
-				t.Fatalf("bit %d of %d members: %v, want %v", l, members, got, want)
-			}
-		}
-		for g := words; g < len(mask); g++ {
-			if mask[g] != uint64(g+1) {
-				t.Fatalf("word %d is beyond %d members but was written", g, members)
-			}
-		}
-	})
-}
-
-// TestMasksAreMasks: a run of examples draws what each draws on its own.
-func TestMasksAreMasks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		b := NewDraws(rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "stream")).Bernoulli(
-			anyTau.Draw(t, "tau"))
-		members, example := rapid.IntRange(1, 400).Draw(t, "members"), rapid.Uint64().Draw(t,
-			"example")
+		members, word := rapid.IntRange(1, 300).Draw(t, "members"), rapid.IntRange(0, 5).Draw(t, "word")
+		first := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(1<<48-4, 1<<48)).Draw(t, "example")
 		words, examples := (members+63)/64, rapid.IntRange(0, 9).Draw(t, "examples")
-		got, want := make([]uint64, words*examples), make([]uint64, words)
-		b.Masks(got, members, example)
-		for e := range examples {
-			b.Mask(want, members, example+uint64(e))
-			if !slices.Equal(got[e*words:][:words], want) {
-				t.Fatalf("example %d of %d: %x, want %x", e, examples, got[e*words:][:words], want)
+		mask := make([]uint64, words*examples)
+		b.Masks(mask, word, members, first)
+		for i, m := range mask {
+			for l := range 64 {
+				member := i%words*64 + l
+				want := member < members && b.Draw(64*word+member, first+uint64(i/words))
+				if got := m>>l&1 != 0; got != want {
+					t.Fatalf("example %d, member %d of %d from word %d on: %v, want %v", i/words,
+						member, members, word, got, want)
+				}
 			}
 		}
 	})
-}
-
-// TestFrom: the members of a part see what they see in the whole.
-func TestFrom(t *testing.T) {
-	for _, tau := range []float64{0.05, 0.3, 0.5, 1e-30, 1} {
-		b := NewDraws(11, 0).Bernoulli(tau)
-		const words, members, examples = 5, 300, 9
-		whole := make([]uint64, words*examples)
-		for _, first := range []uint64{0, 12345, 1<<48 - 4} {
-			b.Masks(whole, members, first)
-			for from := range words {
-				n := words - from
-				part, one := make([]uint64, n*examples), make([]uint64, n)
-				p := b.From(from)
-				p.Masks(part, members-64*from, first)
-				again := make([]uint64, len(part))
-				b.MasksFrom(again, from, members-64*from, first)
-				if !slices.Equal(again, part) {
-					t.Fatalf("tau %v: MasksFrom %d of %d members", tau, from, members)
-				}
-				for e := range examples {
-					p.Mask(one, members-64*from, first+uint64(e))
-					want := whole[e*words+from:][:n]
-					if !slices.Equal(part[e*n:][:n], want) || !slices.Equal(one, want) {
-						t.Fatalf("tau %v, from word %d, example %d", tau, from, first+uint64(e))
-					}
-				}
-			}
-		}
-	}
 }
 
 // TestDigits: tau's digits are those of the number, checked in exact arithmetic.
@@ -118,21 +68,6 @@ func TestDigits(t *testing.T) {
 	})
 }
 
-// TestLateDigits: lanes that come as far as digit 64 (no random ones ever will) are decided by the
-// digits from there on.
-func TestLateDigits(t *testing.T) {
-	for _, tau := range []float64{0.3, 0.96875, 0x1p-60} {
-		b := NewDraws(1, 2).Bernoulli(tau * 0x1p-64)
-		set := 0
-		for example := range uint64(1 << 14) {
-			set += bits.OnesCount64(b.decide(^uint64(0), b.start(0, example), 64))
-		}
-		if p := zP(float64(set), 1<<20, tau); p < floor {
-			t.Errorf("tau %v: %d of %d, p = %.2g", tau, set, 1<<20, p)
-		}
-	}
-}
-
 func TestBernoulliRange(t *testing.T) {
 	for _, tau := range []float64{-1e-300, math.Nextafter(1, 2), math.NaN(), math.Inf(1)} {
 		func() {
@@ -149,7 +84,7 @@ func TestBernoulliRange(t *testing.T) {
 // TestGoldenDraws pins the numbers: models that are stored must go on to the same draws.
 func TestGoldenDraws(t *testing.T) {
 	mask := make([]uint64, 2)
-	NewDraws(1, 2).Bernoulli(0.3).Mask(mask, 100, 3)
+	NewDraws(1, 2).Bernoulli(0.3).Masks(mask, 0, 100, 3)
 	perm := make([]int32, 8)
 	Permute(perm, 1, 2)
 	r := NewRand(1, 2)
@@ -173,7 +108,8 @@ type maskFunc func(seed, stream uint64, tau float64) func(mask []uint64, members
 	example uint64)
 
 func ourMasks(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
-	return NewDraws(seed, stream).Bernoulli(tau).Mask
+	b := NewDraws(seed, stream).Bernoulli(tau)
+	return func(mask []uint64, members int, example uint64) { b.Masks(mask, 0, members, example) }
 }
 
 // zP is the two-sided p-value of a count of n Bernoulli(p) trials, by the normal approximation.
@@ -490,22 +426,6 @@ func TestAvalanche(t *testing.T) {
 	}
 }
 
-func TestActiveList(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		mask := rapid.SliceOf(rapid.Uint64()).Draw(t, "mask")
-		got := ActiveList([]int32{9, 9, 9}, mask)
-		var want []int32
-		for l := range int32(64 * len(mask)) {
-			if mask[l/64]>>(l%64)&1 != 0 {
-				want = append(want, l)
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("%v, want %v", got, want)
-		}
-	})
-}
-
 // permP are p-values for a way to permute: all orders of 5 equally often, and every number of 40 in
 // every place equally often, in the next epoch too, whatever place it had.
 func permP(permute func(dst []int32, seed, epoch uint64)) float64 {
@@ -735,13 +655,10 @@ func TestNormalQuantile(t *testing.T) {
 
 func TestDrawsAllocs(t *testing.T) {
 	b := NewDraws(1, 2).Bernoulli(0.3)
-	mask, run, list, r := make([]uint64, 2), make([]uint64, 10), make([]int32, 0, 100), NewRand(1,
-		2)
+	run, r := make([]uint64, 10), NewRand(1, 2)
 	perm := make([]int32, 50)
 	if n := testing.AllocsPerRun(100, func() {
-		b.Masks(run, 100, 5)
-		b.Mask(mask, 100, 5)
-		list = ActiveList(list, mask)
+		b.Masks(run, 0, 100, 5)
 		r.Normal()
 		Permute(perm, 1, 2)
 	}); n != 0 {

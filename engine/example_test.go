@@ -100,15 +100,14 @@ func ExampleDraws() {
 	// 2987 of 10000 are for member 5; example 7: true
 }
 
-// Mask draws for all members at once, bit by bit what Draw gives.
-func ExampleBernoulli_Mask() {
+// Masks draws for all members at once, bit by bit what Draw gives.
+func ExampleBernoulli_Masks() {
 	b := engine.NewDraws(1, 0).Bernoulli(0.3)
-	mask := make([]uint64, 1)
-	b.Mask(mask, 16, 7) // 16 members, example 7
-	members := engine.ActiveList(nil, mask)
-	fmt.Println(members, b.Draw(int(members[0]), 7))
+	mask := make([]uint64, 2)
+	b.Masks(mask, 0, 16, 7) // 16 members, examples 7 and 8
+	fmt.Printf("%016b %v\n", mask[0], b.Draw(14, 7))
 	// Output:
-	// [0 4 5 8 9 14] true
+	// 0100001100110001 true
 }
 
 // A sequence can be entered anywhere.

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"math"
-	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
@@ -156,7 +154,7 @@ func TestLanesTiles(t *testing.T) {
 		var val []float32
 		for j := range int32(features) {
 			if rng.IntN(4) == 0 {
-				idx, val = append(idx, j), append(val, rng.Float32()-.5)
+				idx, val = append(idx, j), append(val, float32(rng.IntN(9)-4)/2) // exact sums
 			}
 		}
 		rows := l.Rows(nil, idx)
@@ -170,16 +168,19 @@ func TestLanesTiles(t *testing.T) {
 			vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, rows, val)
 			for k := range tile.Lanes {
 				m := tile.Lo + k
-				var want [1]float32
-				vecmath.ActiveScoreUnchecked(trusted.Indices{}, want[:], w[m], 1, idx, val,
-					[]int32{0})
-				if math.Float32bits(s[k]) != math.Float32bits(want[0]) {
-					t.Fatalf("member %d: score %v, alone %v", m, s[k], want[0])
+				var want float32
+				for n, j := range idx {
+					want += val[n] * w[m][j]
 				}
-				coef[k] = s[k] - float32(m%5) + 2
-				if mask[k/64]>>(k%64)&1 != 0 {
-					vecmath.ActiveUpdateUnchecked(trusted.Indices{}, w[m], 1, idx, val, []int32{0},
-						coef[k:k+1])
+				if s[k] != want {
+					t.Fatalf("member %d: score %v, alone %v", m, s[k], want)
+				}
+				coef[k] = float32(m%5) - 2
+				if mask[k/64]>>(k%64)&1 == 0 {
+					continue
+				}
+				for n, j := range idx {
+					w[m][j] += coef[k] * val[n]
 				}
 			}
 			vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val, coef, mask)
@@ -189,7 +190,7 @@ func TestLanesTiles(t *testing.T) {
 	for j := range features {
 		l.Column(col, j)
 		for m, v := range col {
-			if math.Float32bits(v) != math.Float32bits(w[m][j]) {
+			if v != w[m][j] {
 				t.Fatalf("member %d, feature %d: %v, alone %v", m, j, v, w[m][j])
 			}
 		}
@@ -236,28 +237,6 @@ func grownLanes(l *Lanes[float32], features int) (most int64) {
 		most = max(most, taken()-before)
 	}
 	return most
-}
-
-func TestTranspose64(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	var a [64]uint64
-	for i := range a {
-		a[i] = rng.Uint64()
-	}
-	b := a
-	Transpose64(&b)
-	n := 0
-	for i := range a {
-		n += bits.OnesCount64(a[i])
-		for j := range a {
-			if a[i]>>j&1 != b[j]>>i&1 {
-				t.Fatalf("bit %d of row %d is not bit %d of row %d", j, i, i, j)
-			}
-		}
-	}
-	if n == 0 {
-		t.Fatal("nothing to transpose")
-	}
 }
 
 // TestLanesShare: tiles are cut for workers with the weights in them, and Have knows the features.

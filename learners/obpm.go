@@ -72,11 +72,11 @@ const (
 // Guarantee: the members are what the base learner is; with tau 1 and one member OBPM is its base:
 // TestOBPMOneMember. TestOBPMTable1 checks the paper's update counts.
 //
-// Cost: O(non-zeros * N) an example for sparse blocks, by lanes of members, or O(non-zeros * tau N)
-// where few members see it; O(Dim * tau N) for dense blocks; both plus O(non-zeros) for f and S.
+// Cost: O(non-zeros * N) an example for sparse blocks, by lanes of members; O(Dim * tau N) for
+// dense blocks; both plus O(non-zeros) for f and S.
 // Votes, and bases that scale their weights, score all N members always. Memory: N of T and one
 // float64 a feature seen; with sparse blocks also a feature not seen, while all take 1 MiB at most.
-// Results never depend on Path, the blocks or the workers.
+// Results never depend on the blocks or the workers.
 type obpm[T learner.Float] struct {
 	cfg OBPMConfig
 	ensemble.Ensemble[T]
@@ -134,8 +134,6 @@ type OBPMConfig struct {
 	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
 	// for those defaults. Default nil; any that are valid.
 	BaseConfig learner.Config `json:"base_config"`
-
-	path string // of tests: how sparse members are gone through, see ensemble.Ensemble.Path
 }
 
 // MaxMembers is the largest number of members.
@@ -219,14 +217,14 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 		lanes, _ := engine.LanesBytes(members, 0, 0, x.Elem, false, false)
 		moving = max(moving, lanes) // a learner begins with lanes
 		parts := (members + ensemble.DenseGroup - 1) / ensemble.DenseGroup
-		work = laneWorkBytes(parts*64, 1, x.Elem) + parts*(x.Features*x.Elem+128) +
-			64*words*ensemble.RunRows/64*8 + 12*ensemble.RunRows*words
+		work = laneWorkBytes(parts*64, x.Elem) + parts*(x.Features*x.Elem+128) +
+			12*ensemble.RunRows*words
 		partials = parts * min(ensemble.RunRows, max(1, ensemble.RunPartials/parts))
 	} else {
 		held, moving = engine.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)
 		seen = engine.LaneRows(members, seen, x.Features, x.Elem, x.Growing)
 		n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/words))
-		work = laneWorkBytes(members, engine.WideTile, x.Elem)
+		work = laneWorkBytes(members, x.Elem)
 		work += 20*words*n + 6*(ensemble.RunNonZeros+x.Longest) + 33*ensemble.RunExamples
 		partials = words * n
 	}
@@ -244,10 +242,11 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 	return f
 }
 
-// laneWorkBytes bounds [ensemble.NewLaneWork] for the tiles of so many members: three slices of T a
-// lane, aligned to 64 bytes, two masks and a list of lanes.
-func laneWorkBytes(members, lanes, elem int64) int64 {
-	each := 3*(lanes*elem+64) + 2*lanes/8 + 16 + 4*lanes + 64 +
+// laneWorkBytes bounds [ensemble.NewLaneWork] for the tiles of so many members: two slices of T a
+// lane, aligned to 64 bytes, and two masks.
+func laneWorkBytes(members, elem int64) int64 {
+	const lanes = engine.WideTile
+	each := 2*(lanes*elem+64) + 2*lanes/8 + 16 + 64 +
 		int64(unsafe.Sizeof(ensemble.LaneWork[float64]{}))
 	return (members + 63) / 64 * each
 }
@@ -373,7 +372,7 @@ func newOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Learner[
 	}
 	o.Ensemble = ensemble.NewEnsemble[T](first, o.cfg.Members, o.cfg.Tau, step,
 		o.aggregate == ensemble.AggregateNone, env)
-	o.Path, o.Lengths = o.cfg.path, o.Lengths || o.cfg.Cap
+	o.Lengths = o.Lengths || o.cfg.Cap
 	o.LearnRun.Owner = &o.Ensemble
 	o.SpareRuns.Give(&o.LearnRun)
 	o.UseLanes(o.NewLanes())
@@ -461,47 +460,26 @@ func (o *obpm[T]) report(rounds []learner.Round) {
 			o.LearnRun.AppendTrace(o.trace, e)
 		}
 	}
-	f, a, updates, ok := o.ReplayRun()
-	switch {
-	case ok && !o.cfg.Cap: // roundOf for all
-		n, total := float64(o.cfg.Members), uint64(0)
-		f, updates = f[:len(rounds)], updates[:len(rounds)]
-		for e := range rounds {
-			rounds[e] = learner.Round{Score: f[e] / n, Updates: updates[e]}
-			total += uint64(updates[e])
-		}
-		o.updates += total
-	case ok:
-		for e := range rounds {
-			rounds[e] = o.roundOf(e, f[e], a[e], int(updates[e]))
-		}
-	default:
-		for e := range rounds {
-			rounds[e] = o.round(e)
-		}
-	}
-	o.AddToSum()
-}
-
-// round returns what example e of the run did, and takes its part in S.
-func (o *obpm[T]) round(e int) learner.Round {
 	if o.aggregate != ensemble.AggregateNone {
-		_, total, updates := o.LearnRun.Sums(e)
-		o.updates += uint64(updates)
-		return learner.Round{Score: o.scoreOf(total), Updates: int32(updates)}
+		for e := range rounds {
+			_, total, updates := o.LearnRun.Sums(e)
+			o.updates += uint64(updates)
+			rounds[e] = learner.Round{Score: o.scoreOf(total), Updates: int32(updates)}
+		}
+		return
 	}
-	f, a, updates := o.Replay(e)
-	return o.roundOf(e, f, a, updates)
-}
-
-// roundOf is round where S.x was f, a x was added to S, and so many members updated.
-func (o *obpm[T]) roundOf(e int, f, a float64, updates int) learner.Round {
-	o.updates += uint64(updates)
-	r := learner.Round{Score: o.scoreOf(f), Updates: int32(updates)}
-	if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)
-		o.sumSq = max(0, o.sumSq+float64(a*(float64(2*f)+float64(a*o.LearnRun.SquaredLengths[e]))))
+	n, total := float64(o.cfg.Members), uint64(0)
+	f, a, updates := o.Replay()
+	for e := range rounds {
+		rounds[e] = learner.Round{Score: f[e] / n, Updates: updates[e]}
+		total += uint64(updates[e])
+		if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)
+			rounds[e].Score = o.scoreOf(f[e])
+			o.sumSq = max(0, o.sumSq+float64(a[e]*(float64(2*f[e])+
+				float64(a[e]*o.LearnRun.SquaredLengths[e]))))
+		}
 	}
-	return r
+	o.updates += total
 }
 
 // Score is Learner.Score.
@@ -606,7 +584,7 @@ func (o *obpm[T]) FiniteWeights() bool {
 	if !o.KeepsSum || o.cfg.Cap {
 		return learner.AllFinite(o.Weights())
 	}
-	return o.SumFinite()
+	return learner.AllFinite(o.Sum())
 }
 
 // MemberWeights is for [learner.MembersOf].

@@ -74,7 +74,7 @@ func followBase(t *testing.T, cfg *OBPMConfig, b *engine.Block[float64], within 
 	mask := make([]uint64, 1)
 	for i := range b.Len() {
 		v := b.Slice(i, i+1)
-		draws.Masks(mask, cfg.Members, uint64(i))
+		draws.Masks(mask, 0, cfg.Members, uint64(i))
 		var got, one [1]learner.Round
 		var f, sum float64
 		var updates int32

@@ -60,7 +60,7 @@ const (
 // a plain form of it gives: TestKernelOBPMProject.
 //
 // Cost: a kernel row over the kept examples an example, and O(p tau N) or O(p N) for the members
-// that see it, by lists or lanes as OBPM does; on the pool where that pays. An update costs O(N)
+// that see it, by lanes as OBPM does; on the pool where that pays. An update costs O(N)
 // more, and O(p) to find what to remove, with errors O(p^2). With project a removal costs one more
 // kernel row over the kept examples, unless the last one kept goes, the kernel values among eight
 // of them, and O(N) for each of the eight. Memory: kept examples and p N of T; with errors p^2
@@ -121,7 +121,7 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 		project: cfg.Budget > 0 && cfg.Removal == RemoveProject,
 		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
 		mask:    make([]uint64, words), partials: make([]ensemble.Partial, words),
-		coefs: make([][]T, words), work: ensemble.NewLaneWork[T](words, engine.WideTile),
+		coefs: make([][]T, words), work: ensemble.NewLaneWork[T](words),
 		unit: [1]T{1}, column: make([]T, cfg.Members), part: engine.Aligned[T](64 * words),
 	}
 	return l, l.reset()
@@ -213,8 +213,8 @@ func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
 			f.Copies = learner.Plus(f.Copies, learner.Times(n, members, x.Elem))
 		}
 	}
-	f.Add("members' work space", members, laneWorkBytes(members, engine.WideTile,
-		x.Elem)+learner.Times(members+64, 2*x.Elem+4))
+	f.Add("members' work space", members, laneWorkBytes(members, x.Elem)+
+		learner.Times(members+64, 2*x.Elem+4))
 	kept.AddCurrent(&f, x, 1)
 	return f
 }
@@ -237,7 +237,7 @@ func (l *kernelOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 	}
 	for i := range b.Len() {
 		rounds[i] = learner.Round{Score: l.ScoreExample(b, i) / float64(l.cfg.Members)}
-		l.draws.Mask(l.mask, l.cfg.Members, l.presented)
+		l.draws.Masks(l.mask, 0, l.cfg.Members, l.presented)
 		l.presented++
 		seeing := 0
 		for _, m := range l.mask {
@@ -301,16 +301,7 @@ func (l *kernelOBPM[T]) Part(p int) {
 		return
 	}
 	s := w.S[:tile.Width]
-	if seeing <= ensemble.ActiveMembers() {
-		w.List = engine.ActiveList(w.List, mask)
-		vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.Compact[:len(w.List)], tile.W, tile.Width,
-			l.rows[:len(l.Row)], l.Row, w.List)
-		for k, m := range w.List {
-			s[m] = w.Compact[k]
-		}
-	} else {
-		vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, l.rows[:len(l.Row)], l.Row)
-	}
+	vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, l.rows[:len(l.Row)], l.Row)
 	t.Updates, l.coefs[p] = l.rule.Step(t, mask, tile.Lo, s, l.y, l.weight, l.norm2,
 		w.Coef[:tile.Width])
 }

@@ -263,7 +263,7 @@ func (r *separateRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
 		r.rounds = slices.Grow(r.rounds[:0], n*members)[:n*members]
 		clear(r.rounds)
 		r.mask = slices.Grow(r.mask[:0], n*words)[:n*words]
-		r.o.draws.Masks(r.mask, members, r.o.presented)
+		r.o.draws.Masks(r.mask, 0, members, r.o.presented)
 	}
 	// What a member takes for an example is not known; it is no less than this, in ns.
 	const call, perProduct = 20, 4

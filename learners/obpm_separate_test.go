@@ -20,7 +20,7 @@ func newSeparate[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 	if c.Combine == "" {
 		c.Combine = CombineWeights
 	}
-	c.path, c.Together = "", false
+	c.Together = false
 	l, err := learner.New[T](e, &c, env)
 	if err != nil {
 		t.Fatal(err)

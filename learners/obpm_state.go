@@ -87,10 +87,10 @@ func (o *obpm[T]) packed() (features []int32, members []T, sum []float64) {
 		}
 	}
 	members = make([]T, len(features)*n)
-	o.Columns(members, features)
 	k := 0 // features that have
 	for i, j := range features {
 		col := members[i*n:][:n]
+		o.Column(col, int(j))
 		if !summed(int(j)) && !slices.ContainsFunc(col, hasBits[T]) {
 			continue
 		}

@@ -1,7 +1,6 @@
 package learners
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,12 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/race"
-	"github.com/halfspace-ml/halfspace/internal/realdata"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -148,14 +145,7 @@ func (g *goldenOBPM) block() *engine.Block[float64] {
 // givenMasks are draws of a test's own.
 type givenMasks func(example uint64, mask []uint64)
 
-func (f givenMasks) Masks(mask []uint64, members int, example uint64) {
-	for words := (members + 63) / 64; len(mask) > 0; mask = mask[words:] {
-		f(example, mask[:words])
-		example++
-	}
-}
-
-func (f givenMasks) MasksFrom(mask []uint64, word, members int, example uint64) {
+func (f givenMasks) Masks(mask []uint64, word, members int, example uint64) {
 	of := (members + 63) / 64
 	all := make([]uint64, word+of)
 	for ; len(mask) > 0; mask = mask[of:] {
@@ -179,15 +169,13 @@ func TestOBPMGolden(t *testing.T) {
 		sparse := g.block()
 		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse,
 			"dense": toDense(sparse)} {
-			for _, path := range []string{ensemble.PathLanes, ensemble.PathActive} {
-				t.Run(name+"/"+form+"/"+path, func(t *testing.T) { followOBPM(t, &g, b, path) })
-			}
+			t.Run(name+"/"+form, func(t *testing.T) { followOBPM(t, &g, b) })
 		}
 	}
 }
 
-func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path string) {
-	c := OBPMConfig{Members: g.Params.N, Tau: g.Params.Tau, path: path,
+func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64]) {
+	c := OBPMConfig{Members: g.Params.N, Tau: g.Params.Tau,
 		BaseConfig: &PerceptronConfig{Eta: g.Params.Eta}}
 	raw := newTestOBPM[float64](t, c, learner.Env{})
 	c.Cap = true
@@ -280,12 +268,8 @@ func testOBPMNaive[T learner.Float](t *testing.T) {
 			want, again := make([]learner.Round, b.Len()), make([]learner.Round, b.Len())
 			learnNaive(ref, b, want)
 			learnNaive(ref, b, again)
-			for _, path := range []string{"", ensemble.PathLanes, ensemble.PathActive, "dense"} {
-				x, c := b, OBPMConfig{Members: members, Tau: tau, path: path}
-				if path == "dense" {
-					x, c.path = toDense(b), ""
-				}
-				o := newTestOBPM[T](t, c, learner.Env{Seed: 5})
+			for path, x := range map[string]*engine.Block[T]{"sparse": b, "dense": toDense(b)} {
+				o := newTestOBPM[T](t, OBPMConfig{Members: members, Tau: tau}, learner.Env{Seed: 5})
 				for epoch, w := range [][]learner.Round{want, again} {
 					if got := learnAll(t, o, x, 256); !reflect.DeepEqual(got, w) {
 						t.Fatalf("%d members, tau %v, %s: epoch %d differs from the naive loop's",
@@ -417,10 +401,8 @@ func TestOBPMSameBits(t *testing.T) {
 					scores []float64
 				}
 				var want *result
-				run := func(what string, path string, pool *engine.Pool, size int) {
+				run := func(what string, pool *engine.Pool, size int) {
 					t.Helper()
-					c := c
-					c.path = path
 					o := newTestOBPM[float32](t, c, learner.Env{Seed: 9, Pool: pool})
 					got := &result{rounds: learnAll(t, o, b, size), scores: make([]float64,
 						b.Len())}
@@ -446,67 +428,13 @@ func TestOBPMSameBits(t *testing.T) {
 						pool := engine.NewPool(threads)
 						pool.Insist()
 						for _, size := range []int{1, 7, 256} {
-							for _, path := range []string{"", ensemble.PathLanes, ensemble.PathActive} {
-								if path != "" && (b.Dense() || c.Combine == CombineVote ||
-									c.Base == "alma") {
-									continue // nothing to choose
-								}
-								run(fmt.Sprintf("%s, %d threads, blocks of %d, %s", im.Name,
-									threads, size, path), path, pool, size)
-							}
+							run(fmt.Sprintf("%s, %d threads, blocks of %d", im.Name, threads, size),
+								pool, size)
 						}
 						pool.Close()
 					}
 				}
 			})
-		}
-	}
-}
-
-// TestOBPMThreads: any number of threads gives the bits of one, wherever the members are cut, also
-// where features come that have no row yet.
-func TestOBPMThreads(t *testing.T) {
-	few := randomBlock[float32](300, 150, 14, false, 5)
-	blocks := map[string]*engine.Block[float32]{"few": few, "dense": toDense(few),
-		"many": randomBlock[float32](300, 9000, 14, false, 6),
-		"ones": randomBlock[float32](300, 9000, 14, false, 6)}
-	for i := range blocks["ones"].Val {
-		blocks["ones"].Val[i] = 1
-	}
-	pools := map[int]*engine.Pool{2: nil, 3: nil, 4: nil, 8: nil}
-	for threads := range pools {
-		pools[threads] = engine.NewPool(threads)
-		pools[threads].Insist()
-		defer pools[threads].Close()
-	}
-	for name, base := range map[string]OBPMConfig{"fixed": {Base: "perceptron"},
-		"own steps": {Base: "pa", Cap: true}, "factors": {Base: "alma"},
-		"votes": {Base: "perceptron", Combine: CombineVote}} {
-		for _, c := range []OBPMConfig{{Members: 1, Tau: 0.9}, {Members: 63, Tau: 0.3},
-			{Members: 64, Tau: 0.3}, {Members: 65, Tau: 0.05}, {Members: 100, Tau: 0.3},
-			{Members: 128, Tau: 0.3}, {Members: 200, Tau: 0.02}} {
-			if testing.Short() && name != "fixed" && c.Members != 100 {
-				continue
-			}
-			c.Base, c.Cap, c.Combine = base.Base, base.Cap, base.Combine
-			if c.Combine == "" {
-				c.Combine = CombineWeights
-			}
-			for form, b := range blocks {
-				one := newTestOBPM[float32](t, c, learner.Env{Seed: 3})
-				rounds := learnAll(t, one, b, 256)
-				_, members, sum := one.packed()
-				for threads, pool := range pools {
-					o := newTestOBPM[float32](t, c, learner.Env{Seed: 3, Pool: pool})
-					again := learnAll(t, o, b, 75*threads) // 150, 225 or all at once
-					_, m, s := o.packed()
-					if !slices.Equal(again, rounds) || !slices.Equal(m, members) ||
-						!slices.Equal(s, sum) {
-						t.Errorf("%s, N=%d, %s: %d threads differ from one", name, c.Members, form,
-							threads)
-					}
-				}
-			}
 		}
 	}
 }
@@ -908,96 +836,45 @@ func TestOBPMAllocs(t *testing.T) {
 	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse,
 		"dense": toDense(sparse)} {
 		for name, c := range sameBitsCases {
-			for _, path := range []string{ensemble.PathLanes, ensemble.PathActive} {
-				c.path = path
-				o := newTestOBPM[float32](t, c, learner.Env{Pool: pool})
-				rounds, scores := make([]learner.Round, b.Len()), make([]float64, b.Len())
-				learn := func() {
-					if err := errors.Join(o.Learn(b, rounds), o.Score(b, scores)); err != nil {
-						t.Fatal(err)
-					}
+			o := newTestOBPM[float32](t, c, learner.Env{Pool: pool})
+			rounds, scores := make([]learner.Round, b.Len()), make([]float64, b.Len())
+			learn := func() {
+				if err := errors.Join(o.Learn(b, rounds), o.Score(b, scores)); err != nil {
+					t.Fatal(err)
 				}
-				since := time.Now()
-				for n := 0; n < 20 || time.Since(since) < 10*time.Millisecond; n++ {
-					learn()
-				}
-				if n := testing.AllocsPerRun(2, learn); n != 0 {
-					t.Errorf("%s/%s/%s: %v allocations", form, name, path, n)
-				}
+			}
+			since := time.Now()
+			for n := 0; n < 20 || time.Since(since) < 10*time.Millisecond; n++ {
+				learn()
+			}
+			if n := testing.AllocsPerRun(2, learn); n != 0 {
+				t.Errorf("%s/%s: %v allocations", form, name, n)
 			}
 		}
 	}
 }
 
-// loadReal loads a file of the public data sets.
-func loadReal[T learner.Float](t testing.TB, name string, o dataset.Options) *engine.Block[T] {
-	t.Helper()
-	d, err := dataset.Load[T](context.Background(), []string{realdata.File(t, name)}, o)
-	if err != nil {
+// TestOBPMOtherSum: where S is not the sum of the members' weights, as a model that was read may
+// say, scores are those of S.
+func TestOBPMOtherSum(t *testing.T) {
+	b := randomBlock[float32](100, 20, 5, true, 23)
+	o := newTestOBPM[float32](t, OBPMConfig{Members: 10, Tau: .5}, learner.Env{Seed: 3})
+	learnAll(t, o, b, 10)
+	s := o.State()
+	for j := range s.Tensor("sum").Data.([]float64) {
+		s.Tensor("sum").Data.([]float64)[j] += float64(j)
+	}
+	if err := o.SetState(s); err != nil {
 		t.Fatal(err)
 	}
-	return &d.Block
-}
-
-// BenchmarkOBPM times an example, draws included: a9a and MNIST in memory, beside the naive loop.
-func BenchmarkOBPM(b *testing.B) {
-	a9a := loadReal[float32](b, "a9a.gz", dataset.Options{})
-	report := func(b *testing.B, learn func(*engine.Block[float32], []learner.Round),
-		x *engine.Block[float32], size int) {
-		rounds := make([]learner.Round, size)
-		pass := func() {
-			for lo := 0; lo < x.Len(); lo += size {
-				v := x.Slice(lo, min(lo+size, x.Len()))
-				learn(&v, rounds)
-			}
+	f := make([]float64, 1)
+	for i := range b.Len() {
+		v := b.Slice(i, i+1)
+		if err := o.Score(&v, f); err != nil {
+			t.Fatal(err)
 		}
-		if err := x.Check(); err != nil {
-			b.Fatal(err)
-		}
-		pass()
-		for b.Loop() {
-			pass()
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(x.Len()),
-			"ns/example")
-		b.ReportMetric(0, "ns/op")
-	}
-	lanes := func(b *testing.B, c OBPMConfig, threads int, x *engine.Block[float32], size int) {
-		pool := engine.NewPool(threads)
-		defer pool.Close()
-		o := newTestOBPM[float32](b, c, learner.Env{Pool: pool})
-		report(b, func(v *engine.Block[float32], r []learner.Round) {
-			if err := o.Learn(v, r); err != nil {
-				b.Fatal(err)
-			}
-		}, x, size)
-	}
-	for _, members := range []int{100, 200} {
-		for _, tau := range []float64{0.01, 0.05, 0.3} {
-			at := fmt.Sprintf("a9a/N=%d/tau=%v", members, tau)
-			b.Run(at+"/naive", func(b *testing.B) {
-				n := naive.NewOBPM[float32](members, a9a.Dim, tau, 0)
-				report(b, func(v *engine.Block[float32], r []learner.Round) { learnNaive(n, v, r) },
-					a9a, 256)
-			})
-			for _, path := range []string{"", ensemble.PathLanes, ensemble.PathActive} {
-				b.Run(at+"/"+path, func(b *testing.B) {
-					lanes(b, OBPMConfig{Members: members, Tau: tau, path: path}, 1, a9a, 256)
-				})
-			}
-			b.Run(at+"/auto/threads=2", func(b *testing.B) {
-				lanes(b, OBPMConfig{Members: members,
-					Tau: tau}, 2, a9a, 1024)
-			})
-		}
-	}
-	mnist := loadReal[float32](b, "train-images-idx3-ubyte.gz",
-		dataset.Options{Positive: "8", Normalize: "unit"}).Slice(0, 10000)
-	for _, tau := range []float64{0.05, 0.3} {
-		for _, threads := range []int{1, 2} {
-			b.Run(fmt.Sprintf("mnist/N=100/tau=%v/threads=%d", tau, threads), func(b *testing.B) {
-				lanes(b, OBPMConfig{Members: 100, Tau: tau}, threads, &mnist, 256)
-			})
+		if r := learnAll(t, o, &v, 1); r[0].Score != f[0] {
+			t.Fatalf("example %d: Learn says %v, Score %v", i, r[0].Score, f[0])
 		}
 	}
 }

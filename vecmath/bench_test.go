@@ -302,31 +302,6 @@ func benchLanesLE[T Float](b *testing.B) {
 	})
 }
 
-func BenchmarkActiveScore(b *testing.B) {
-	benchActive[float32](b, true)
-	benchActive[float64](b, true)
-}
-func BenchmarkActiveUpdate(b *testing.B) {
-	benchActive[float32](b, false)
-	benchActive[float64](b, false)
-}
-func benchActive[T Float](b *testing.B, score bool) {
-	rows, val := benchSparse[T](benchNonzeros, benchRows)
-	w := benchVector[T](benchRows * benchLanes)
-	for _, nl := range []int{1, 4, 5, 30} {
-		lanes, other := benchSparse[T](nl, benchLanes)
-		benchImpls[T](b, fmt.Sprintf("%dx%d", benchNonzeros, nl), func(b *testing.B) {
-			for b.Loop() {
-				if score {
-					ActiveScoreUnchecked(checked, other, w, benchLanes, rows, val, lanes)
-				} else {
-					ActiveUpdateUnchecked(checked, w, benchLanes, rows, val, lanes, other)
-				}
-			}
-		})
-	}
-}
-
 func BenchmarkDotMixed(b *testing.B) {
 	for _, n := range denseSizes {
 		a, x := benchVector[float64](n), benchVector[float32](n)

@@ -189,33 +189,26 @@ func testLanesAgree[T Float](t *testing.T) {
 				}
 			}
 			y, bound := T(-1), T(0.25)
-			fused, fusedMask := make([]T, width), slices.Clone(o.mask)
-			LanesScoreLEUnchecked(checked, fused, o.y, o.idx, o.x, fusedMask, y, bound)
 			LanesUpdateUnchecked(checked, o.y, o.idx, o.x, o.z, mask)
 			for l := range width {
-				lane := []int32{int32(l)}
 				var want T
 				for k, r := range o.idx {
 					want = fma(o.x[k], before[int(r)*width+l], want)
 				}
-				got := make([]T, 1)
-				ActiveScoreUnchecked(checked, got, before, width, o.idx, o.x, lane)
-				if !sameBits(scores[l], want) || !sameBits(got[0], want) {
-					t.Fatalf("size %d, lane %d: lanes %v, active %v, want %v", n, l, scores[l],
-						got[0], want)
+				if !sameBits(scores[l], want) {
+					t.Fatalf("size %d, lane %d: %v, want %v", n, l, scores[l], want)
 				}
 				if mask[l/64]>>(l%64)&1 == 1 {
-					ActiveUpdateUnchecked(checked, before, width, o.idx, o.x, lane, o.z[l:l+1])
+					for k, r := range o.idx {
+						p := &before[int(r)*width+l]
+						*p = fma(o.z[l], o.x[k], *p)
+					}
 				}
 			}
 			if d := diffFloats(o.y, before); d != "" {
-				t.Fatalf("size %d: lanes and active updates differ: w%s", n, d)
+				t.Fatalf("size %d: LanesUpdate: w%s", n, d)
 			}
 			LanesLE(mask, scores, y, bound)
-			if d := diffFloats(fused, scores); d != "" || !slices.Equal(fusedMask, mask) {
-				t.Fatalf("width %d: LanesScoreLE gives %x, LanesLE %x; scores%s", width, fusedMask,
-					mask, d)
-			}
 			for l, s := range scores {
 				if got := mask[l/64]>>(l%64)&1 == 1; got != (y*s <= bound) {
 					t.Fatalf("lane %d of %d: score %v, LE %v", l, width, s, got)
@@ -344,11 +337,6 @@ func TestPanics(t *testing.T) {
 		}},
 		{panicWidth, func() { LanesLE(mask, f[:17], 1, 0) }},
 		{panicShort, func() { LanesLE(nil, f[:16], 1, 0) }},
-		{panicWidth, func() { LanesScoreLEUnchecked(checked, f[:8], f, i(0), f, mask, 1, 0) }},
-		{panicShort, func() {
-			LanesScoreLEUnchecked(checked, f[:16], f, i(0, 1), f[:1], mask, 1, 0)
-		}},
-		{panicShort, func() { LanesScoreLEUnchecked(checked, f[:16], f, i(0), f, nil, 1, 0) }},
 		{panicWidth, func() { run(f, 8, []int{0, 1}, i(0), f, mask) }},
 		{panicWidth, func() { run(make([]float32, 144), 144, []int{0, 1}, i(0), f, mask) }},
 		{panicWidth, func() { run(f, -16, []int{0, 1}, i(0), f, mask) }},
@@ -394,15 +382,10 @@ func TestPanics(t *testing.T) {
 		{panicLimit, func() { run8(64, []int{0, 1}, i(0), Int8Limit+1, 0) }},
 		{panicWidth, func() { AddRowSumsInt8(d, make([]int8, 32), 32) }},
 		{panicShort, func() { AddRowSumsInt8(d[:1], make([]int8, 32), 64) }},
-		{panicLane, func() { ActiveScoreUnchecked(checked, f[:1], f, -1, i(0), f, nil) }},
-		{panicLane, func() { ActiveScoreUnchecked(checked, f[:1], f, -1, nil, f, i(0)) }},
 		{panicIndex, func() { SparseDotUnchecked(checked, i(1, 32), f, f) }},
 		{panicIndex, func() { SparseDotUnchecked(checked, i(-1, 3), f, f) }},
 		{panicRow, func() { LanesScoreUnchecked(checked, f[:16], f, i(2, 0), f) }},
 		{panicRow, func() { LanesUpdateUnchecked(checked, f, i(-1), f, f[:16], mask) }},
-		{panicLane, func() {
-			ActiveScoreUnchecked(checked, f[:1], f, 10, i(0), f, i(10))
-		}},
 		{panicShort, func() {
 			LanesRunUnchecked(checked, n1, f, 16, []int{0, 40}, i(0), f, f, mask, 1, 0, 1)
 		}},
@@ -416,9 +399,6 @@ func TestPanics(t *testing.T) {
 		{panicShort, func() {
 			SparseOnesAddRunUnchecked(checked, d, d, []int{0, 2}, i(0))
 		}},
-		{panicLane, func() { ActiveUpdateUnchecked(checked, f, 10, i(0), f, i(-1), f) }},
-		{panicShort, func() { ActiveScoreUnchecked(checked, f[:1], f, 10, i(0), f, i(1, 2)) }},
-		{panicShort, func() { ActiveUpdateUnchecked(checked, f, 10, i(0), f, i(1, 2), f[:1]) }},
 	} {
 		forEachImpl(t, func(t *testing.T, im Impl) {
 			defer func() {

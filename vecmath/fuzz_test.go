@@ -22,7 +22,7 @@ func FuzzSparse(f *testing.F) {
 		"sparseDotAxpyRun sparseOnesAddRun allOnes")
 }
 func FuzzLanes(f *testing.F) {
-	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE lanesRun lanesRunInt16 "+
+	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesRun lanesRunInt16 "+
 		"drawBits mixCounters")
 }
 func FuzzIntegers(f *testing.F) { fuzzKernels(f, "byteRowsDot xorCount andCount") }

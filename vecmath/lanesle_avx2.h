@@ -1,5 +1,4 @@
-// Body of lanesLE and the second half of lanesScoreLE. A word is put together from its last unit to
-// its first.
+// Body of lanesLE. A word is put together from its last unit to its first.
 //
 // DI = mask, SI = s at the first lane of the word, CX = lanes not done, Y0 = y, Y1 = t in all
 // lanes; R8 = lanes of this word not done, R9 = the word.

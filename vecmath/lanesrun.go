@@ -81,7 +81,35 @@ func checkEnds(n int, ptr []int, rows []int32) int {
 	return nnz
 }
 
-// lanesRunByExample is lanesRun made of lanesScoreLE and lanesUpdate.
+// fewLanes is up to how many lanes that see an example plain Go goes through one by one. For 14
+// non-zeros and weights of 64 KiB to 4 MiB that takes a tenth of the time of all lanes.
+const fewLanes = 4
+
+// lanesRunFew is an example of lanesRun for the lanes that see it alone. It returns how many add.
+func lanesRunFew[T Float](w []T, width int, rows []int32, val []T, sees []uint64, label, margin,
+	step T) (updates int32) {
+	c := step * label
+	for i, todo := range sees {
+		for ; todo != 0; todo &= todo - 1 {
+			lane := 64*i + bits.TrailingZeros64(todo)
+			var s T
+			for k, r := range rows {
+				s = fma(val[k], w[int(r)*width+lane], s)
+			}
+			if !(T(label*s) <= margin) {
+				continue
+			}
+			updates++
+			for k, r := range rows {
+				p := &w[int(r)*width+lane]
+				*p = fma(c, val[k], *p)
+			}
+		}
+	}
+	return updates
+}
+
+// lanesRunByExample is lanesRun made of lanesScore, lanesLE and lanesUpdate.
 func lanesRunByExample[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows *int32,
 	val, y *T, seen *uint64, stride int, margin, step T) {
 	var (
@@ -99,17 +127,20 @@ func lanesRunByExample[T Float](counts *int32, w *T, nw, width int, ptr *int, n 
 	)
 	for e := range tally {
 		sees, label := all[e*stride:][:words], labels[e]
-		var (
-			any uint64
-			c   int32
-		)
+		c, seeing := int32(0), 0
 		for _, m := range sees {
-			any |= m
+			seeing += bits.OnesCount64(m)
 		}
-		if any != 0 {
-			at, nnz := ends[e]-ends[0], ends[e+1]-ends[e]
+		at, nnz := ends[e]-ends[0], ends[e+1]-ends[e]
+		switch {
+		case seeing == 0:
+		case seeing <= fewLanes:
+			c = lanesRunFew(unsafe.Slice(w, nw), width, allRows[at:][:nnz], values[at:][:nnz], sees,
+				label, margin, step)
+		default:
 			r, v := data(allRows[at:][:nnz]), data(values[at:][:nnz])
-			lanesScoreLE(&scores[0], w, nw, width, r, v, nnz, &mask[0], label, margin)
+			lanesScore(&scores[0], w, nw, width, r, v, nnz)
+			lanesLE(&mask[0], &scores[0], width, label, margin)
 			for i, m := range sees {
 				mask[i] &= m
 				c += int32(bits.OnesCount64(mask[i]))

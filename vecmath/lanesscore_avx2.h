@@ -1,5 +1,5 @@
-// Body of lanesScore and the first half of lanesScoreLE. The lanes of up to seven units of 64 bytes
-// are accumulated in Y0..Y13 over all non-zeros; wider rows take more than one group.
+// Body of lanesScore. The lanes of up to seven units of 64 bytes are accumulated in Y0..Y13 over all
+// non-zeros; wider rows take more than one group.
 //
 // DI = dst, SI = w, both at the first lane of the group; DX = bytes of a row, R10 = bytes of lanes
 // not done; R8 = rows, R9 = val, CX = non-zeros, BX = k, AX = row k of w, Y15 = val[k] in all

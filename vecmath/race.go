@@ -39,13 +39,7 @@ func raceWriteRows[E any](w []E, width int, rows []int32) {
 	}
 }
 
-// raceLanes and raceWriteLanes: the listed lanes of each row.
-func raceLanes[E any](w []E, width int, rows, lanes []int32) {
-	for _, r := range rows {
-		raceRows(w[int(r)*width:][:width], 1, lanes)
-	}
-}
-
+// raceWriteLanes: the listed lanes of each row.
 func raceWriteLanes[E any](w []E, width int, rows, lanes []int32) {
 	for _, r := range rows {
 		raceWriteRows(w[int(r)*width:][:width], 1, lanes)

@@ -10,6 +10,5 @@ func raceRead[E any]([]E)                              {}
 func raceWrite[E any]([]E)                             {}
 func raceRows[E any]([]E, int, []int32)                {}
 func raceWriteRows[E any]([]E, int, []int32)           {}
-func raceLanes[E any]([]E, int, []int32, []int32)      {}
 func raceWriteLanes[E any]([]E, int, []int32, []int32) {}
 func maskLanes([]uint64) []int32                       { return nil }

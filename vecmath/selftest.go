@@ -113,9 +113,6 @@ func kernelTable[T Float]() []kernel[T] {
 			LanesUpdateUnchecked(checked, o.y, o.idx, o.x, o.z, o.mask)
 		}},
 		{"lanesLE", makeLanes[T], func(o *operands[T]) { LanesLE(o.mask, o.z, o.a, o.t) }},
-		{"lanesScoreLE", makeLanes[T], func(o *operands[T]) {
-			LanesScoreLEUnchecked(checked, o.z, o.y, o.idx, o.x, o.mask, o.a, o.t)
-		}},
 		{"lanesRun", makeRun[T], func(o *operands[T]) {
 			LanesRunUnchecked(checked, o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride,
 				o.t, o.a)

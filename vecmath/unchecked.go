@@ -72,61 +72,6 @@ func LanesUpdateUnchecked[T Float](_ trusted.Indices, w []T, rows []int32, val, 
 	lanesUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(coef), data(mask))
 }
 
-// LanesScoreLEUnchecked is [LanesScoreUnchecked] followed by [LanesLE] of the scores, in one call:
-// mask, of at least [MaskWords] words, has a bit set where y*dst[l] <= t.
-func LanesScoreLEUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, val []T,
-	mask []uint64, y, t T) {
-	checkLanes[T](len(dst), rows, len(val), len(w))
-	words := MaskWords(len(dst))
-	if len(mask) < words {
-		panic(panicShort)
-	}
-	if len(mask) > words {
-		clear(mask[words:])
-	}
-	if race {
-		raceRead(rows)
-		raceRead(val[:len(rows)])
-		raceRows(w, len(dst), rows)
-		raceWrite(dst)
-		raceWrite(mask)
-	}
-	lanesScoreLE(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows), data(mask),
-		y, t)
-}
-
-// ActiveScoreUnchecked scores the listed lanes only: dst[j] is what [LanesScoreUnchecked] gives for
-// lane lanes[j], to the bit. Any width will do. The caller promises that lanes ascend without
-// repeats. For rows see LanesScoreUnchecked.
-func ActiveScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, width int, rows []int32, val []T,
-	lanes []int32) {
-	checkActive(width, rows, len(val), len(w), lanes, len(dst))
-	if race {
-		raceRead(rows)
-		raceRead(val[:len(rows)])
-		raceRead(lanes)
-		raceLanes(w, width, rows, lanes)
-		raceWrite(dst[:len(lanes)])
-	}
-	activeScore(dst, w, width, rows, val, lanes)
-}
-
-// ActiveUpdateUnchecked adds coef[j]*val[k] to w[rows[k]*width+lanes[j]]: what
-// [LanesUpdateUnchecked] does, for the listed lanes only. coef goes with lanes. The promise is that
-// of [ActiveScoreUnchecked].
-func ActiveUpdateUnchecked[T Float](_ trusted.Indices, w []T, width int, rows []int32, val []T,
-	lanes []int32, coef []T) {
-	checkActive(width, rows, len(val), len(w), lanes, len(coef))
-	if race {
-		raceRead(rows)
-		raceRead(val[:len(rows)])
-		raceRead(lanes)
-		raceRead(coef[:len(lanes)])
-		raceWriteLanes(w, width, rows, lanes)
-	}
-	activeUpdate(w, width, rows, val, lanes, coef)
-}
-
 // SparseDotMixedUnchecked is [SparseDotMixed] for indices that the caller has checked: it looks at
 // their ends only.
 func SparseDotMixedUnchecked[T Float](_ trusted.Indices, idx []int32, val []T,
@@ -185,7 +130,6 @@ func SparseDotAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a floa
 const (
 	panicIndex = "vecmath: sparse index outside the dense slice"
 	panicRow   = "vecmath: row outside the lane weights"
-	panicLane  = "vecmath: lane outside the row"
 )
 
 func checkSparse(idx []int32, nval, nw int) {
@@ -212,20 +156,6 @@ func checkRowEnds(width int, rows []int32, nval, nw int) {
 func checkLanes[T Float](width int, rows []int32, nval, nw int) {
 	if width%LaneUnit[T]() != 0 {
 		panic(panicWidth)
-	}
-	checkRowEnds(width, rows, nval, nw)
-}
-
-func checkActive(width int, rows []int32, nval, nw int, lanes []int32, nother int) {
-	if nother < len(lanes) {
-		panic(panicShort)
-	}
-	if width < 0 {
-		panic(panicLane)
-	}
-	if n := len(lanes); n > 0 && (uint(lanes[0]) >= uint(width) ||
-		uint(lanes[n-1]) >= uint(width)) {
-		panic(panicLane)
 	}
 	checkRowEnds(width, rows, nval, nw)
 }

@@ -186,30 +186,6 @@ func lanesLEGeneric[T Float](mask []uint64, s []T, y, t T) {
 	}
 }
 
-// activeScore: dst[j] is what lanesScore gives for lane lanes[j].
-func activeScore[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
-	val = val[:len(rows)]
-	for j, l := range lanes {
-		var s T
-		for k, r := range rows {
-			s = fma(val[k], w[int(r)*width+int(l)], s)
-		}
-		dst[j] = s
-	}
-}
-
-// activeUpdate: w[rows[k]*width + lanes[j]] += coef[j] * val[k].
-func activeUpdate[T Float](w []T, width int, rows []int32, val []T, lanes []int32,
-	coef []T) {
-	val, coef = val[:len(rows)], coef[:len(lanes)]
-	for j, l := range lanes {
-		for k, r := range rows {
-			p := &w[int(r)*width+int(l)]
-			*p = fma(coef[j], val[k], *p)
-		}
-	}
-}
-
 // drawBitsGeneric: word d of a sequence x is hi ^ lo of the 128-bit product z * (z^fin), z = x +
 // d*step. x becomes the sum modulo 2 of first and, for each d where turn (the highest bit is d = 0)
 // has a 1, the bits set in all of words 0, ..., d. Once there are none, the rest of turn adds

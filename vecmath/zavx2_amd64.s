@@ -243,28 +243,6 @@ TEXT ·lanesScoreAVX2F32(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
-// The scores are read back for the comparison: they are in the cache, and widths of more than seven
-// units need no other way.
-// func lanesScoreLEAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, mask *uint64, y, t float32) 
-TEXT ·lanesScoreLEAVX2F32(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), DI
-	MOVQ w+8(FP), SI
-	MOVQ width+16(FP), DX
-	SHLQ $LOGSZ, DX
-	MOVQ DX, R10
-	MOVQ rows+24(FP), R8
-	MOVQ val+32(FP), R9
-	MOVQ n+40(FP), CX
-#include "lanesscore_avx2.h"
-	MOVQ mask+48(FP), DI
-	MOVQ dst+0(FP), SI
-	MOVQ width+16(FP), CX
-	VBROADCASTSS y+56(FP), Y0
-	VBROADCASTSS t+60(FP), Y1
-#include "lanesle_avx2.h"
-	VZEROUPPER
-	RET
-
 // func lanesUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, coef *float32, mask *uint64) 
 TEXT ·lanesUpdateAVX2F32(SB), NOSPLIT, $120-56
 	MOVQ w+0(FP), DI
@@ -559,28 +537,6 @@ TEXT ·lanesScoreAVX2F64(SB), NOSPLIT, $0-48
 	MOVQ val+32(FP), R9
 	MOVQ n+40(FP), CX
 #include "lanesscore_avx2.h"
-	VZEROUPPER
-	RET
-
-// The scores are read back for the comparison: they are in the cache, and widths of more than seven
-// units need no other way.
-// func lanesScoreLEAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, mask *uint64, y, t float64) 
-TEXT ·lanesScoreLEAVX2F64(SB), NOSPLIT, $0-72
-	MOVQ dst+0(FP), DI
-	MOVQ w+8(FP), SI
-	MOVQ width+16(FP), DX
-	SHLQ $LOGSZ, DX
-	MOVQ DX, R10
-	MOVQ rows+24(FP), R8
-	MOVQ val+32(FP), R9
-	MOVQ n+40(FP), CX
-#include "lanesscore_avx2.h"
-	MOVQ mask+48(FP), DI
-	MOVQ dst+0(FP), SI
-	MOVQ width+16(FP), CX
-	VBROADCASTSD y+56(FP), Y0
-	VBROADCASTSD t+64(FP), Y1
-#include "lanesle_avx2.h"
 	VZEROUPPER
 	RET
 

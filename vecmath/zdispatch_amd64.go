@@ -248,21 +248,6 @@ func lanesLE[T Float](mask *uint64, s *T, width int, y, t T) {
 	lanesLEGeneric(unsafe.Slice(mask, MaskWords(width)), unsafe.Slice(s, width), y, t)
 }
 
-//go:nosplit
-func lanesScoreLE[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, mask *uint64, y, t T) {
-	switch active {
-	case AVX2:
-		if is32[T]() {
-			lanesScoreLEAVX2F32(f32(dst), f32(w), width, rows, f32(val), n, mask, float32(y), float32(t))
-		} else {
-			lanesScoreLEAVX2F64(f64(dst), f64(w), width, rows, f64(val), n, mask, float64(y), float64(t))
-		}
-		return
-	}
-	lanesScore(dst, w, nw, width, rows, val, n)
-	lanesLE(mask, dst, width, y, t)
-}
-
 func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows *int32, val *T, y *T, seen *uint64, stride int, margin, step T) {
 	switch active {
 	case AVX512:

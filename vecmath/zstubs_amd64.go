@@ -151,12 +151,6 @@ func lanesLEAVX2F32(mask *uint64, s *float32, width int, y, t float32)
 //go:noescape
 func lanesLEAVX2F64(mask *uint64, s *float64, width int, y, t float64)
 
-//go:noescape
-func lanesScoreLEAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, mask *uint64, y, t float32)
-
-//go:noescape
-func lanesScoreLEAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, mask *uint64, y, t float64)
-
 // lanesRun takes widths of 1 to MaxRunWidth lanes and no bit of seen beyond.
 //
 //go:noescape

@@ -299,7 +299,7 @@ func (r *boundRun) ensemble(ctx context.Context, train, test *dataset.Data[float
 			return err
 		}
 		for range train.Block.Len() {
-			draws.Masks(mask, members, uint64(r.examples))
+			draws.Masks(mask, 0, members, uint64(r.examples))
 			for _, m := range mask {
 				r.seen += float64(bits.OnesCount64(m))
 			}

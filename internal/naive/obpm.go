@@ -34,7 +34,7 @@ func NewOBPM[T engine.Float](members, dim int, tau float64, seed uint64) *OBPM[T
 // Learn learns example i of b. It returns the score of the averaged weights before that and the
 // number of members that updated.
 func (o *OBPM[T]) Learn(b *engine.Block[T], i int) (score float64, updates int32) {
-	o.draws.Mask(o.mask, len(o.W), o.t)
+	o.draws.Masks(o.mask, 0, len(o.W), o.t)
 	o.t++
 	if b.Dense() {
 		score, updates = o.dense(b.Row(i), b.Y[i])

@@ -3,14 +3,13 @@
 // J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003, whose Algorithms 1 and
 // 2 the comments here count lines of). A base learner that states its rule as a learner.MemberForm
 // (perceptron, pa, lms, alma, romma, cramma, micra) is stepped here; others are run one by one by
-// obpm itself. Of the other learners none uses this package, but obpm with a kernel takes its rule,
-// its scratch and [ActiveMembers].
+// obpm itself. Of the other learners none uses this package, but obpm with a kernel takes its rule
+// and its scratch.
 //
 //	store.go      [Ensemble]: the members' weights, in lanes or dense rows, and their sum S
 //	run.go        [MemberRun]: a run of examples for all members, in parts on all cores
-//	sparse.go     a run on sparse examples: members in lanes, or lists of the few that see one
-//	dense.go      a run on dense examples: the members that see one together, or, where all of
-//	              them score it, member after member, each over all rows of the run
+//	sparse.go     a run on sparse examples: members in lanes
+//	dense.go      a run on dense examples: the members that see one, or all of them, together
 //	stepper.go    the members' rule, in vector lanes if its margin and step are fixed
 //	scaled.go     [Scaled], what rules share whose members have a factor on their weights
 //	replay.go     the second time through a run, for S and the scores of before each example
@@ -25,7 +24,7 @@
 //     nothing.
 //   - With additive members S is the sum of their weights but for roundings; it is never summed
 //     anew, so its bits are those of the updates in their order. Where weights are whole numbers,
-//     in int16, it is their sum exactly. Who adds a run to it is one of adder's, and no other.
+//     in int16, it is their sum exactly. [Ensemble.Replay] adds a run to it.
 //   - Parts write their own tile, or their own members' rows, their own draws and partial sums. The
 //     caller prepares the rest before the parts begin, and changes S after all have ended.
 //   - After warm-up nothing is allocated: a run uses the scratch of the one before.

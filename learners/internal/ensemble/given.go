@@ -48,7 +48,7 @@ func (r *MemberRun[T]) appendSums(t *learner.Trace, e int, of func(*Partial) []f
 func (r *MemberRun[T]) RunGiven(b *engine.Block[T], lo int, what Aggregate,
 	traces []*learner.TraceReader) error {
 	r.aggregate, r.first, r.ones = what, NoDraws, false
-	r.adds, r.weighted = addsReplay, b.Weighted()
+	r.weighted = b.Weighted()
 	r.short = r.Owner.fixed && what == AggregateNone
 	r.take(b, lo, min(b.Len(), lo+RunExamples))
 	n := r.B.Len()

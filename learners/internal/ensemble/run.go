@@ -9,7 +9,6 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // MemberRun is a run of examples: all members go through them, in parts that may run on different
@@ -22,7 +21,6 @@ type MemberRun[T learner.Float] struct {
 	B              engine.Block[T] // the run's examples, a slice of the caller's block
 	none           []T             // zeros: labels of blocks that have none
 	mask           []uint64        // see maskOf, bit: b_{j,t} of Algorithm 2
-	sees           []uint64        // dense: [member][word of 64 examples], the transpose of mask
 	rows           []int32         // sparse: the lanes' row of each non-zero, from the run's first
 	firstRow       int             // sparse: the row of the lanes that row 0 of rows is
 	found          []int32         // sparse: memory for rows that had to be looked up
@@ -30,14 +28,13 @@ type MemberRun[T learner.Float] struct {
 	weighted       bool            // some weight is not 1
 	limit, longest int             // sparse: of weights in int16; non-zeros of an example, most
 	sums           []int32         // int16: sums of the scores of a part's members, [part][example]
-	adds           adder           // to S
 	scores, coefs  []float64       // of S, [example]
 	SquaredLengths []float64       // |x|^2 of each example, if Ensemble.Lengths
 	Parts          int             // tiles of lanes, or groups of dense members
 	first          uint64          // the number of the first example for the draws
 	short          bool            // counts are all that the parts computed
 	counts         []int32         // [part][example]: members that updated, by a fixed step
-	partials       []Partial       // [part][example]
+	partials       []Partial       // [tile or group of DenseGroup members][example]
 	work           []LaneWork[T]   // one a part
 	words          []float64       // scratch of AppendTrace
 }
@@ -52,20 +49,11 @@ const (
 	AggregateMistakes                  // number of scores s with y s <= 0
 )
 
-// adder says when the run's examples are added to S, so that each is added once.
-type adder int8
-
-const (
-	addsReplay adder = iota // ReplayRun or Replay adds them, one after another
-	addsDense               // denseShort has added them, each while its row was in the cache
-	addsAfter               // AddToSum adds them all, after ReplayRun
-)
-
-// Partial is what the members of one part did on one example. Sums are per word of a mask, and
-// words are added in order, so that they don't depend on how members are cut into tiles.
+// Partial is what the members of one tile or group did on one example. Sums are per word of a mask,
+// and words are added in order, so that they don't depend on how members are cut into tiles.
 type Partial struct {
 	Coef    [tileWords]float64 // sums of the updates' coefficients, in units of Stepper.Unit
-	total   [tileWords]float64 // the aggregate, of all members of the part
+	total   [tileWords]float64 // the aggregate, of all these members
 	Updates int                // members that updated
 }
 
@@ -75,39 +63,35 @@ const tileWords = engine.WideTile / 64
 // LaneWork is the scratch of one part. Slices of T are one element a lane, with the padding of a
 // row of lanes.
 type LaneWork[T learner.Float] struct {
-	S       []T      // scores
-	Coef    []T      // multiples of the example that members add
-	Compact []T      // scores, then coefficients, of the members in List
-	Mask    []uint64 // members that see the example, then those of them that update
-	votes   []uint64 // members on the side that is counted
-	List    []int32  // lanes of the members that see the example, ascending
-	Row     []T      // a dense example of the part's own, see engine.Block.RowApart
-	small   int      // examples that the part went through in int16
-	_       [64]byte // a cache line between parts, which run on different cores
+	S     []T      // scores
+	Coef  []T      // multiples of the example that members add
+	Mask  []uint64 // members that see the example, then those of them that update
+	votes []uint64 // members on the side that is counted
+	small int      // examples that the part went through in int16
+	row   []T      // a dense example of the part's own, see engine.Block.RowApart
+	did   Partial  // of an example of which only the number of updates is kept
+	_     [64]byte // a cache line between parts, which run on different cores
 }
 
 // room makes scratch for the parts of the form that the members are in: for lanes as many as there
 // are words, since the tiles may become one word wide while rows are added.
 func (r *MemberRun[T]) room() {
-	parts, lanes := r.Owner.words, engine.WideTile // a tile may also be the widest
+	parts := r.Owner.words
 	if r.Owner.dense != nil {
-		parts, lanes = (r.Owner.members+DenseGroup-1)/DenseGroup, 1
+		parts = (r.Owner.members + DenseGroup - 1) / DenseGroup
 	}
-	if len(r.work) != parts || len(r.work[0].S) != lanes {
-		r.work = NewLaneWork[T](parts, lanes)
+	if len(r.work) != parts {
+		r.work = NewLaneWork[T](parts)
 	}
 }
 
-// NewLaneWork returns the scratch of so many parts of so many lanes each.
-func NewLaneWork[T learner.Float](parts, lanes int) []LaneWork[T] {
+// NewLaneWork returns the scratch of so many parts, each of the lanes of a widest tile.
+func NewLaneWork[T learner.Float](parts int) []LaneWork[T] {
 	work := make([]LaneWork[T], parts)
 	for i := range work {
 		w := &work[i]
-		w.S, w.Coef = engine.Aligned[T](lanes), engine.Aligned[T](lanes)
-		w.Compact = engine.Aligned[T](lanes)
-		words := vecmath.MaskWords(lanes)
-		w.Mask, w.votes = make([]uint64, words), make([]uint64, words)
-		w.List = make([]int32, 0, lanes)
+		w.S, w.Coef = engine.Aligned[T](engine.WideTile), engine.Aligned[T](engine.WideTile)
+		w.Mask, w.votes = make([]uint64, tileWords), make([]uint64, tileWords)
 	}
 	return work
 }
@@ -154,13 +138,15 @@ const (
 	// Sparse non-zeros, most: a row, an index and a value of each are 12 to 16 bytes, half a MiB at
 	// most, which stays in L2 for the tiles that follow.
 	RunNonZeros = 1 << 15
-	RunRows     = 128       // dense examples, most: two words of a member's examples
+	RunRows     = 128       // dense examples, most
 	runRowsMin  = 16        // dense, least: a member's weights come from memory for each run
 	runRowBytes = 256 << 10 // dense: the rows stay in L2, beside a member's weights
 	// Partials, one a part and example: they bound the scratch of ensembles of thousands of members
 	// to 65536 times some 40 bytes, 2.5 MiB.
 	RunPartials = 1 << 16
-	DenseGroup  = 8 // members of a dense part: fine enough to share 100 members evenly
+	// DenseGroup is of how many dense members sums are kept. Parts are whole groups: fine enough to
+	// share 100 members evenly.
+	DenseGroup = 8
 )
 
 // NoDraws is the number of examples that are only scored.
@@ -171,7 +157,6 @@ const NoDraws = math.MaxUint64
 // example.
 func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64) error {
 	r.aggregate, r.first, r.ones = what, first, false
-	r.adds = addsReplay
 	r.weighted = first != NoDraws && b.Weighted()
 	r.room()
 	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
@@ -182,12 +167,15 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 		r.beginSparse(b, lo)
 	}
 	n := r.B.Len()
-	if r.short {
+	switch {
+	case r.short:
 		r.counts = slices.Grow(r.counts[:0], r.Parts*n)[:r.Parts*n]
 		if r.ones {
 			r.sums = slices.Grow(r.sums[:0], r.Parts*n)[:r.Parts*n]
 		}
-	} else {
+	case b.Dense():
+		r.partials = slices.Grow(r.partials[:0], len(r.work)*n)[:len(r.work)*n]
+	default:
 		r.partials = slices.Grow(r.partials[:0], r.Parts*n)[:r.Parts*n]
 	}
 	return r.Owner.Pool.Spread(context.Background(), r.Cost(), r.Parts, r)
@@ -222,7 +210,7 @@ func (r *MemberRun[T]) draw(first, members int) {
 		clear(mask)
 		return
 	}
-	r.Owner.Draws.MasksFrom(mask, first/64, members, r.first)
+	r.Owner.Draws.Masks(mask, r.Owner.firstWord+first/64, members, r.first)
 	if r.weighted {
 		r.leaveOut(mask, words)
 	}
@@ -272,13 +260,10 @@ func (r *MemberRun[T]) take(b *engine.Block[T], lo, hi int) {
 // Part implements engine.Job: a tile of members, or a group of dense ones, goes through the run's
 // examples.
 func (r *MemberRun[T]) Part(p int) {
-	switch {
-	case !r.B.Dense():
-		r.sparsePart(p)
-	case r.short:
-		r.denseShort(p)
-	default:
+	if r.B.Dense() {
 		r.densePart(p)
+	} else {
+		r.sparsePart(p)
 	}
 }
 
@@ -320,16 +305,15 @@ func (r *MemberRun[T]) Sums(e int) (coef, total float64, updates int) {
 func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 	for i := range work {
 		w := &work[i]
-		bytes += primal.BytesOf(w.S) + primal.BytesOf(w.Coef) + primal.BytesOf(w.Compact) +
-			primal.BytesOf(w.Row) + int64(unsafe.Sizeof(*w))
-		bytes += 8*int64(cap(w.Mask)+cap(w.votes)) + 4*int64(cap(w.List))
+		bytes += primal.BytesOf(w.S) + primal.BytesOf(w.Coef) + primal.BytesOf(w.row)
+		bytes += 8*int64(cap(w.Mask)+cap(w.votes)) + int64(unsafe.Sizeof(*w))
 	}
 	return bytes
 }
 
 // Bytes returns the memory of a run's scratch.
 func (r *MemberRun[T]) Bytes() int64 {
-	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.found)) + 8*int64(cap(r.mask)+cap(r.sees))
+	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.found)) + 8*int64(cap(r.mask))
 	n += 4*int64(cap(r.counts)+cap(r.sums)) + 8*int64(cap(r.scores)+cap(r.coefs)+cap(r.words))
 	return n + int64(cap(r.partials))*int64(unsafe.Sizeof(Partial{})) + WorkBytes(r.work)
 }

@@ -9,16 +9,6 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// ActiveMembers returns up to how many of a tile's members that see an example the list of them
-// beats all lanes: 4 in plain Go, for 14 non-zeros and weights of 64 KiB to 4 MiB, where lists take
-// a tenth of the time with few members. With lanes in vector registers lists gain nothing.
-func ActiveMembers() int {
-	if vecmath.Active() == vecmath.Generic {
-		return 4
-	}
-	return 0
-}
-
 // beginSparse takes the next examples of a sparse block, as many as stay in L2 with the rows of
 // their non-zeros. If rows are numbered by the features, the examples' indices are the rows. Else,
 // if the run learns, features not seen before get rows now: that may cut the tiles anew, which must
@@ -53,10 +43,6 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 		r.rows, r.firstRow = r.found, 0
 	}
 	r.Parts = len(lanes.Tiles)
-	// S is not needed in the run if its scores are the sums of the members'.
-	if r.ones && !r.Owner.Lengths {
-		r.adds = addsAfter
-	}
 }
 
 // chooseType moves the members' weights into int16 where those and all that comes of this run are
@@ -90,8 +76,7 @@ func (r *MemberRun[T]) chooseType() {
 func (r *MemberRun[T]) unit() bool {
 	o := r.Owner
 	m := float64(o.margin)
-	return o.fixed && o.step == 1 && m >= math.MinInt16 && m <= math.MaxInt16 &&
-		o.Path != PathActive
+	return o.fixed && o.step == 1 && m >= math.MinInt16 && m <= math.MaxInt16
 }
 
 // int16Part is sparsePart for weights in int16, and sums up the scores. It returns the number of
@@ -146,7 +131,9 @@ func (o *Ensemble[T]) sumIsTheirs() bool {
 	for j, s := range o.sum {
 		var sum float64
 		if !zero && o.Lanes.Column(column, j) {
-			sum = wholeSum(column)
+			for _, w := range column { // exact in any order
+				sum += float64(w)
+			}
 		}
 		if math.Float64bits(sum) != math.Float64bits(s) {
 			return false
@@ -156,9 +143,7 @@ func (o *Ensemble[T]) sumIsTheirs() bool {
 }
 
 // sparsePart lets the members of tile p go through the run's examples. A non-zero costs one row
-// operation for all lanes of the tile, seen or not; where few members see the example, a gather for
-// each of those costs less. Both ways give each member the same bits: lanes never mix, and every
-// member adds its products in the order of the features.
+// operation for all lanes of the tile, seen or not.
 func (r *MemberRun[T]) sparsePart(p int) {
 	n, lo, t := r.B.Len(), 0, &r.Owner.Lanes.Tiles[p]
 	r.draw(t.Lo, t.Lanes)
@@ -172,150 +157,64 @@ func (r *MemberRun[T]) sparsePart(p int) {
 	}
 	tile, w := *t, &r.work[p]
 	tile.W = tile.W[r.firstRow*t.Width:] // the run's first row is the first
-	words := vecmath.MaskWords(tile.Lanes)
 	// The run may begin inside the block: its rows and values count from its first non-zero.
 	ptr, rows, val, base := r.B.Ptr[:n+1], r.rows, r.B.Val[r.B.Ptr[0]:], r.B.Ptr[0]
-	stride, rule, few := words, r.Owner.Stepper, r.few()
-	if r.short && few == 0 && !r.weighted {
+	words, rule := vecmath.MaskWords(tile.Lanes), r.Owner.Stepper
+	if r.short && !r.weighted {
 		from := ptr[lo] - base
 		vecmath.LanesRunUnchecked(trusted.Indices{}, r.counts[p*n:][lo:n], tile.W, tile.Width,
-			ptr[lo:], rows[from:], val[from:], r.B.Y[lo:n], seen[lo*stride:], stride,
+			ptr[lo:], rows[from:], val[from:], r.B.Y[lo:n], seen[lo*words:], words,
 			rule.margin, rule.step)
 		return
 	}
 	for e := lo; e < n; e++ {
-		y, weight := r.B.Y[e], r.weight(e)
-		// b_{j,t} of the tile's members, and their number
-		sees, seeing := seen[e*stride:][:words], 0
-		for _, m := range sees {
-			seeing += bits.OnesCount64(m)
-		}
 		from, to := ptr[e]-base, ptr[e+1]-base
-		rows, val := rows[from:to], val[from:to]
+		did := &w.did
 		if !r.short {
-			t := &r.partials[p*n+e]
-			*t = Partial{}
-			if seeing != 0 || r.aggregate != AggregateNone { // else S gives f without the members
-				r.step(t, &tile, w, e, sees, seeing, few, rows, val)
-			}
-			continue
+			did = &r.partials[p*n+e]
 		}
-		c := &r.counts[p*n+e]
-		switch {
-		case seeing == 0:
-			*c = 0
-		case seeing <= few:
-			w.List = engine.ActiveList(w.List, sees)
-			*c = int32(rule.list(&tile, w, y, weight, rows, val))
-		default:
-			*c = int32(rule.lanes(&tile, w, y, weight, sees, rows, val))
+		*did = Partial{}
+		r.step(did, &tile, w, e, seen[e*words:][:words], rows[from:to], val[from:to])
+		if r.short {
+			r.counts[p*n+e] = int32(did.Updates)
 		}
 	}
 }
 
-// Ways to go through the members that see an example, where one is not chosen by their number.
-const (
-	PathLanes  = "lanes"
-	PathActive = "active"
-)
-
-// few returns up to how many members of a tile that see an example are gone through as a list: -1
-// is never, not even for none.
-func (r *MemberRun[T]) few() int {
-	switch {
-	case r.aggregate != AggregateNone:
-		return -1 // all scores are needed
-	case r.Owner.Path == PathLanes:
-		return 0
-	case r.Owner.Path == PathActive:
-		return engine.WideTile
-	}
-	return ActiveMembers()
-}
-
-// lanes steps the members that see an example by a fixed step, all lanes of the tile at once, and
-// returns how many updated.
-func (s *Stepper[T]) lanes(tile *engine.LaneTile[T], w *LaneWork[T], y, weight T, sees []uint64,
-	rows []int32, val []T) int {
-	scores, mask := w.S[:tile.Width], w.Mask[:len(sees)] // one score a lane, the padding's are 0
-	// mask: y s <= margin, line 3 of Algorithm 1, for all lanes
-	vecmath.LanesScoreLEUnchecked(trusted.Indices{}, scores, tile.W, rows, val, mask, y, s.margin)
-	n := keep(mask, sees)
-	if n != 0 { // line 4
-		vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val,
-			s.steps(y, weight, w.Coef[:tile.Width]), mask)
-	}
-	return n
-}
-
-// list is lanes for the members in w.List alone. Scores and list are compact, entry k of both is
-// the same member; the list shrinks in place to the members that update.
-func (s *Stepper[T]) list(tile *engine.LaneTile[T], w *LaneWork[T], y, weight T, rows []int32,
-	val []T) int {
-	scores := w.Compact[:len(w.List)]
-	vecmath.ActiveScoreUnchecked(trusted.Indices{}, scores, tile.W, tile.Width, rows, val, w.List)
-	n := 0
-	for k, f := range scores {
-		if T(y*f) <= s.margin {
-			w.List[n] = w.List[k]
-			n++
-		}
-	}
-	if n != 0 {
-		vecmath.ActiveUpdateUnchecked(trusted.Indices{}, tile.W, tile.Width, rows, val, w.List[:n],
-			s.steps(y, weight, w.Coef[:n]))
-	}
-	return n
-}
-
-// step scores example e by the members of a tile, all of them or those that see it, aggregates the
-// scores, and steps those that see it by any rule. Rules look at scores by lane: those of a list
-// are spread out to their lanes, and the coefficients are gathered from there again.
-func (r *MemberRun[T]) step(t *Partial, tile *engine.LaneTile[T], w *LaneWork[T], e int,
-	sees []uint64, seeing, few int, rows []int32, val []T) {
+// step scores example e by all members of a tile, aggregates the scores, and steps those that see
+// it by any rule. Where S gives f and no member sees the example it does nothing.
+func (r *MemberRun[T]) step(did *Partial, tile *engine.LaneTile[T], w *LaneWork[T], e int,
+	sees []uint64, rows []int32, val []T) {
 	s, coef, mask, y := w.S[:tile.Width], w.Coef[:tile.Width], w.Mask[:len(sees)], r.B.Y[e]
 	copy(mask, sees) // the rule clears the bits of members that don't update
-	active := seeing <= few
-	if active {
-		w.List = engine.ActiveList(w.List, mask)
-		vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.Compact[:len(w.List)], tile.W,
-			tile.Width, rows, val, w.List)
-		for k, l := range w.List {
-			s[l] = w.Compact[k]
-		}
-	} else {
-		vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, rows, val)
+	seen := anyBit(mask)
+	if !seen && r.aggregate == AggregateNone {
+		return
 	}
+	vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, rows, val)
 	if r.aggregate != AggregateNone {
-		r.total(t, tile, w, s, y)
-		if seeing == 0 {
-			return
-		}
+		r.total(did, tile, w, s, y)
+	}
+	if !seen {
+		return
 	}
 	var norm2 float64 // |x|^2, for rules that divide by it
 	if r.Owner.Stepper.Form.Norm2 {
 		norm2 = r.SquaredLengths[e]
 	}
-	var c []T
-	t.Updates, c = r.Owner.Stepper.Step(t, mask, tile.Lo, s, y, r.weight(e), norm2,
-		coef)
-	left := uint64(0)
+	did.Updates, coef = r.Owner.Stepper.Step(did, mask, tile.Lo, s, y, r.weight(e), norm2, coef)
+	if anyBit(mask) {
+		vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val, coef, mask)
+	}
+}
+
+// anyBit reports whether any bit is set.
+func anyBit(mask []uint64) bool {
+	var all uint64
 	for _, m := range mask {
-		left |= m
+		all |= m
 	}
-	if left == 0 {
-		return
-	}
-	if !active {
-		vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val, c, mask)
-		return
-	}
-	w.List = engine.ActiveList(w.List, mask)
-	for k, l := range w.List {
-		w.Compact[k] = c[l]
-	}
-	vecmath.ActiveUpdateUnchecked(trusted.Indices{}, tile.W, tile.Width, rows, val, w.List,
-		w.Compact[:len(w.List)])
+	return all != 0
 }
 
 // total takes the aggregate of a tile's scores. Sums of scores are kept by the word of the mask, of

@@ -8,7 +8,6 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Ensemble is members side by side: their weights in one of two forms, the rule that steps them,
@@ -17,10 +16,11 @@ import (
 type Ensemble[T learner.Float] struct {
 	members int
 	tau     float64 // probability that a member sees an example
-	Path    string  // PathLanes, PathActive; any other: chosen by the number of active members
 	Lengths bool    // |x|^2 is wanted even if the rule doesn't look at it
 	Pool    *engine.Pool
 	Draws   Masker // b_{j,t}
+	// firstWord is the word of the first member's draws, in the whole ensemble.
+	firstWord int
 	*Stepper[T]
 
 	// The members' weights: exactly one of these is there, in the layout of the last blocks.
@@ -46,8 +46,7 @@ type Ensemble[T learner.Float] struct {
 
 // Masker draws who sees an example, as [engine.Bernoulli] does.
 type Masker interface {
-	Masks(mask []uint64, members int, example uint64)
-	MasksFrom(mask []uint64, word, members int, example uint64)
+	Masks(mask []uint64, word, members int, example uint64)
 }
 
 // NewEnsemble returns an ensemble without a store of weights: UseLanes gives it one. Draws are
@@ -58,7 +57,7 @@ func NewEnsemble[T learner.Float](first, members int, tau float64, s *Stepper[T]
 	return Ensemble[T]{
 		members: members, tau: tau, Lengths: s.Form.Norm2,
 		Pool: env.Pool, Stepper: s, KeepsSum: keepsSum,
-		Draws: engine.NewDraws(env.Seed, 0).Bernoulli(tau).From(first / 64),
+		Draws: engine.NewDraws(env.Seed, 0).Bernoulli(tau), firstWord: first / 64,
 		words: (members + 63) / 64,
 	}
 }
@@ -119,35 +118,12 @@ func (o *Ensemble[T]) GrowTo(dim int) {
 		o.Lanes.Reach(dim)
 	}
 	if o.KeepsSum {
-		o.growSum()
+		o.sum = primal.Grown(o.sum, o.Room)
 	}
 }
 
-// growSum makes S as long as there is room for features, with zeros behind it up to a whole line of
-// any example's.
-func (o *Ensemble[T]) growSum() {
-	unit := vecmath.LaneUnit[T]()
-	o.sum = primal.Grown(o.sum, (o.Room+unit-1)/unit*unit)[:o.Room]
-}
-
-// Sum returns S, one a feature seen, if it is kept: that of the learner, not a copy. Calls may run
-// at the same time.
-func (o *Ensemble[T]) Sum() []float64 {
-	return o.sum
-}
-
-// wholeSum is that of whole numbers, exact in any order and never -0.
-func wholeSum[T learner.Float](column []T) (sum float64) {
-	for _, w := range column {
-		sum += float64(w)
-	}
-	return sum
-}
-
-// SumFinite reports whether all of S is finite, as whole numbers are.
-func (o *Ensemble[T]) SumFinite() bool {
-	return learner.AllFinite(o.sum)
-}
+// Sum returns S, one a feature seen, if it is kept: that of the learner, not a copy.
+func (o *Ensemble[T]) Sum() []float64 { return o.sum }
 
 // Clear takes all weights and features away, and makes l, without any, the store of those to come.
 func (o *Ensemble[T]) Clear(l *engine.Lanes[T]) {
@@ -166,18 +142,7 @@ type columns[T learner.Float] interface {
 
 // Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit
 // for bit.
-func (o *Ensemble[T]) Column(dst []T, j int) bool {
-	return o.Store().Column(dst, j)
-}
-
-// Columns sets dst[i*members+m] to the weight of feature list[i], none of which is there twice, in
-// member m.
-func (o *Ensemble[T]) Columns(dst []T, list []int32) {
-	store := o.Store()
-	for i, j := range list {
-		store.Column(dst[i*o.members:][:o.members], int(j))
-	}
-}
+func (o *Ensemble[T]) Column(dst []T, j int) bool { return o.Store().Column(dst, j) }
 
 // Store returns the one in use, of this ensemble alone.
 func (o *Ensemble[T]) Store() columns[T] {

@@ -115,13 +115,6 @@ var kernels = []kernel{
 		stubs: "writes ceil(width/64) words of mask; the bits beyond the width become 0.",
 	},
 	{
-		name:   "lanesScoreLE",
-		params: "dst, w *T, nw, width int, rows *int32, val *T, n int, mask *uint64, y, t T",
-		asm:    "dst w width rows val n mask y t",
-		plain:  "lanesScore(dst, w, nw, width, rows, val, n)\nlanesLE(mask, dst, width, y, t)",
-		forms:  "AVX2", nosplit: both,
-	},
-	{
 		name: "lanesRun",
 		params: "counts *int32, w *T, nw, width int, ptr *int, n int, rows *int32, val *T, " +
 			"y *T, seen *uint64, stride int, margin, step T",
