@@ -1,7 +1,6 @@
 package shard_test
 
 import (
-	"bytes"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -14,8 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-// TestMix: rounds of mixing give the same bytes for any number of workers, and as files that are
-// trained and merged one by one; one shard alone is one machine.
+// TestMix: in rounds of mixing the weights are averages of the shards', in any order of the files.
 func TestMix(t *testing.T) {
 	for _, c := range []struct {
 		name, by string
@@ -53,20 +51,6 @@ func TestMix(t *testing.T) {
 				average(t, done, by, from)
 				from = to
 				apart = training.Options{From: to, Files: o.Files, Shuffle: o.Shuffle}
-			}
-			for _, workers := range []int{1, 2, 8} {
-				o.Model = filepath.Join(dir, "together")
-				rounds := 0
-				if _, err := shard.Mix(t.Context(), shard.Mixing{Options: o, Shards: 4, Rounds: 3,
-					Workers: workers, By: c.by, Each: func(int, *shard.Merged) error {
-						rounds++
-						return nil
-					}}, training.Env{}); err != nil {
-					t.Fatal(err)
-				}
-				if rounds != 3 || !bytes.Equal(content(t, o.Model), content(t, from)) {
-					t.Errorf("%d workers: %d rounds, or another model", workers, rounds)
-				}
 			}
 		})
 	}
@@ -148,9 +132,8 @@ func TestMixOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Model = filepath.Join(dir, "mixed")
-	mixed, err := shard.Mix(t.Context(), shard.Mixing{Options: o, Shards: 1, Rounds: 1,
-		Workers: 1}, training.Env{})
+	mixed, err := shard.Merge(t.Context(), shard.Merging{Models: rowShards(t, dir, o, 1),
+		Mix: shard.MixUniform, Model: filepath.Join(dir, "mixed")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,22 +142,16 @@ func TestMixOne(t *testing.T) {
 	}
 }
 
-// TestMixWrong: posteriors are not averaged, and there are rounds.
+// TestMixWrong: posteriors are not averaged, and there are two ways to average.
 func TestMixWrong(t *testing.T) {
-	dir := t.TempDir()
-	o := training.Options{Learner: "adf", Files: []string{rows(t, dir, 100, 1, false)}}
-	_, err := shard.Mix(t.Context(), shard.Mixing{Options: o, Shards: 2, Rounds: 1, Workers: 1},
-		training.Env{})
-	if !errors.Is(err, learner.ErrConfig) || !strings.Contains(err.Error(), "has no weights") {
-		t.Errorf("adf: %v", err)
-	}
-	o.Learner = "pa"
-	for _, m := range []shard.Mixing{{Options: o, Shards: 2, Workers: 1},
-		{Options: o, Shards: 2, Workers: 1, Rounds: 1, By: "chance"},
-		{Options: o, Rounds: 1, Workers: 1}, {Options: o, Shards: 2, Rounds: 1}} {
-		if _, err := shard.Mix(t.Context(), m, training.Env{}); err == nil {
-			t.Errorf("%d shards, %d rounds, %d workers, by %q: no error", m.Shards, m.Rounds,
-				m.Workers, m.By)
+	for _, c := range []struct{ learner, mix, want string }{
+		{"adf", shard.MixUniform, "has no weights"}, {"pa", "chance", "mix is"}} {
+		dir := t.TempDir()
+		o := training.Options{Learner: c.learner, Files: []string{rows(t, dir, 100, 1, false)}}
+		_, err := shard.Merge(t.Context(), shard.Merging{Models: rowShards(t, dir, o, 2),
+			Mix: c.mix})
+		if !errors.Is(err, learner.ErrConfig) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.learner, err)
 		}
 	}
 }
