@@ -97,7 +97,7 @@ func newBenchCmd() *cobra.Command {
 		failOver percent
 		compare  string
 		impl     string
-		profile  func() (stop func() error, err error)
+		profile  func(work func() error) error
 	)
 	cmd := &cobra.Command{
 		Use:   "bench [SUITE]...",
@@ -124,7 +124,7 @@ data beside the paper's values.
   halfspace bench kernels --impl generic --json`,
 		ValidArgs:   suiteNames(),
 		Annotations: command.Reads(papers.DataFiles(bench.DataDir())),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if compare != "" {
 				return runCompare(cmd, compare, args, asJSON, failOver)
 			}
@@ -139,12 +139,9 @@ data beside the paper's values.
 			if err := vecmath.Use(impl); err != nil {
 				return command.Usage("What this machine has: halfspace doctor.", "--impl: %w", err)
 			}
-			stop, err := profile()
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, stop()) }()
-			return runBench(cmd, chosen, o, asJSON, failOver)
+			return profile(func() error {
+				return runBench(cmd, chosen, o, asJSON, failOver)
+			})
 		},
 	}
 	fs := cmd.Flags()

@@ -104,10 +104,7 @@ func readOutput(name string) (*bench.Output, error) {
 
 // writeChanges prints a line a case.
 func writeChanges(w io.Writer, changes []bench.Change) error {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options.SeparateColumns = false
-	t.Style().Options.DrawBorder = false
+	t := lightTable(table.NewWriter())
 	t.AppendHeader(table.Row{"case", "old", "new", "unit", "time", "95 %", "rounds", "peer"})
 	few := false
 	for _, c := range changes {

@@ -32,7 +32,7 @@ type repro struct {
 	budget              time.Duration
 	o                   papers.RunOptions
 	machine             func() (*engine.Pool, error)
-	profile             func() (stop func() error, err error)
+	profile             func(work func() error) error
 	quiet               bool
 }
 
@@ -102,7 +102,7 @@ any of them the exit code is 3.`,
 	return cmd
 }
 
-func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
+func (r *repro) run(cmd *cobra.Command, args []string) error {
 	if r.list {
 		return r.listed(cmd, args)
 	}
@@ -120,11 +120,11 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	if _, err := r.newPage(blank); err != nil {
 		return err
 	}
-	stop, err := r.profile()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
+	return r.profile(func() error { return r.series(cmd, args, chosen) })
+}
+
+// series runs the chosen experiments and prints what they show.
+func (r *repro) series(cmd *cobra.Command, args []string, chosen []papers.Experiment) error {
 	pool, err := r.machine()
 	if err != nil {
 		return err

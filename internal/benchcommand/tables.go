@@ -50,6 +50,14 @@ func timeCells(rows []papers.Row, r papers.Row) (cells table.Row) {
 	return cells
 }
 
+// lightTable gives a table the style of a terminal: lines below its head alone.
+func lightTable(t table.Writer) table.Writer {
+	t.SetStyle(table.StyleLight)
+	t.Style().Options.SeparateColumns = false
+	t.Style().Options.DrawBorder = false
+	return t
+}
+
 // rowTable is rows of one kind as a table of go-pretty.
 func rowTable(kind papers.Kind, rows []papers.Row, notes bool) table.Writer {
 	t := table.NewWriter()
@@ -92,10 +100,7 @@ func writeRows(w io.Writer, rows []papers.Row) error {
 		if len(of) == 0 {
 			continue
 		}
-		t := rowTable(kind, of, false)
-		t.SetStyle(table.StyleLight)
-		t.Style().Options.SeparateColumns = false
-		t.Style().Options.DrawBorder = false
+		t := lightTable(rowTable(kind, of, false))
 		if _, err := fmt.Fprintf(w, "%s\n", t.Render()); err != nil {
 			return err
 		}
@@ -200,10 +205,7 @@ func writeCSV(w io.Writer, rows []papers.Row) error {
 
 // writeVerdicts sums up several experiments.
 func writeVerdicts(w io.Writer, outcomes []papers.Outcome) error {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options.SeparateColumns = false
-	t.Style().Options.DrawBorder = false
+	t := lightTable(table.NewWriter())
 	head := table.Row{"experiment"}
 	for _, v := range papers.Verdicts {
 		head = append(head, v)

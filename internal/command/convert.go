@@ -37,17 +37,14 @@ var endings = map[string]*format.Format{".svm": format.SVMLight, ".svmlight": fo
 
 // converter is the command convert.
 type converter struct {
-	cmd    *cobra.Command
-	data   training.Data
-	format choice
-	base   choice
-	header choice
-	to     choice
-	out    string
-	labels string
-	line   byteSize
-	json   bool
-	quiet  bool
+	cmd     *cobra.Command
+	read    readFlags
+	columns training.Data // what these are taken for, and no more
+	to      choice
+	out     string
+	labels  string
+	json    bool
+	quiet   bool
 }
 
 func newConvertCmd() *cobra.Command {
@@ -82,19 +79,8 @@ examples in memory. Texts of csv become the features that train would make of th
 	choose(fs, &c.to, "to", "the format that is written; auto: by the name of the output",
 		append([]string{"auto"}, format.Written()...)...)
 	fs.StringVar(&c.labels, "labels", "", "npy: write the labels to `FILE`")
-	choose(fs, &c.format, "format", "format of the examples (see: halfspace help formats)",
-		append([]string{"auto"}, format.Names(nil)...)...)
-	choose(fs, &c.base, "index-base", format.Help("IndexBase"), "auto", "0", "1")
-	choose(fs, &c.header, "header", format.Help("HeaderRow"), "auto", "yes", "no")
-	d := &c.data
-	fs.StringVar(&d.LabelCol, "label-col", "", format.Help("LabelCol"))
-	fs.StringVar(&d.WeightCol, "weight-col", "", format.Help("WeightCol"))
-	fs.StringArrayVar(&d.TextCols, "text-col", nil, format.Help("TextCols"))
-	fs.StringArrayVar(&d.NumberCols, "number-col", nil, format.Help("NumberCols"))
-	fs.StringArrayVar(&d.IgnoreCols, "ignore-col", nil, format.Help("IgnoreCols"))
-	fs.StringVar(&d.OnError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
-	c.line = dataset.DefaultMaxLine
-	fs.Var(&c.line, "max-line", "refuse lines that are longer (fasta: records), at most 1GiB")
+	c.read.flags(fs)
+	columnFlags(fs, &c.columns)
 	fs.BoolVar(&c.json, "json", false, "print one JSON document instead of text")
 	fs.BoolVarP(&c.quiet, "quiet", "q", false, "no summary")
 	names(fs, useOutput, "output")
@@ -137,10 +123,10 @@ func (c *converter) run(files []string) (err error) {
 	if err != nil {
 		return err
 	}
-	c.data.Format, c.data.IndexBase = c.format.value, c.base.value
-	c.data.Header = c.header.value
-	c.data.MaxLine = training.Bytes(c.line)
-	o := c.data.Reading()
+	data := c.read.data(c.cmd.Flags())
+	data.TextCols, data.NumberCols = c.columns.TextCols, c.columns.NumberCols
+	data.IgnoreCols = c.columns.IgnoreCols
+	o := data.Reading()
 	o.OnBad = warnBadRows(c.cmd.ErrOrStderr())
 	o.OnWarn = func(text string) {
 		fmt.Fprintf(c.cmd.ErrOrStderr(), "halfspace: warning: %s\n", withFlags(text))
@@ -160,7 +146,7 @@ func (c *converter) run(files []string) (err error) {
 	}
 	done, err := dataset.Convert(c.cmd.Context(), files, o, job)
 	if err == nil {
-		err = c.data.Idle(done.Format)
+		err = data.Idle(done.Format)
 	}
 	if labels != nil {
 		err = labels.finish(err)

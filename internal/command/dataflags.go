@@ -37,11 +37,22 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 	choose(fs, &d.header, "header", format.Help("HeaderRow"), "auto", "yes", "no")
 	fs.StringVar(&d.labelCol, "label-col", "", format.Help("LabelCol"))
 	fs.StringVar(&d.weightCol, "weight-col", "", format.Help("WeightCol"))
-	fs.BoolVar(&d.anyFormat, "any-format", false, "take examples of another format than the "+
-		"model's or the training set's, feature by number")
 	fs.StringVar(&d.onError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
 	d.maxLine = dataset.DefaultMaxLine
 	fs.Var(&d.maxLine, "max-line", "refuse lines that are longer (fasta: records), at most 1GiB")
+}
+
+// anyFormatFlag adds the flag of verbs that a model or a training set tells the format.
+func (d *readFlags) anyFormatFlag(fs *pflag.FlagSet) {
+	fs.BoolVar(&d.anyFormat, "any-format", false, "take examples of another format than the "+
+		"model's or the training set's, feature by number")
+}
+
+// columnFlags adds the flags that say what columns are taken for.
+func columnFlags(fs *pflag.FlagSet, d *training.Data) {
+	fs.StringArrayVar(&d.TextCols, "text-col", nil, format.Help("TextCols"))
+	fs.StringArrayVar(&d.NumberCols, "number-col", nil, format.Help("NumberCols"))
+	fs.StringArrayVar(&d.IgnoreCols, "ignore-col", nil, format.Help("IgnoreCols"))
 }
 
 // data returns what the flags say.

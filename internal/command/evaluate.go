@@ -105,6 +105,7 @@ each recall. A picture of more than ` + fmt.Sprint(mostCurves) + ` has the mean 
 	fs.StringVar(&e.pr, "pr", "", "write the curve of precision and recall to `FILE`")
 	fs.StringVar(&e.calib, "calibration", "", "write the bins of probabilities to `FILE`")
 	e.read.flags(fs)
+	e.read.anyFormatFlag(fs)
 	e.machine.flags(fs)
 	e.output.flags(fs)
 	names(fs, useRead, "from")

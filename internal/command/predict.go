@@ -197,6 +197,7 @@ members of an ensemble are, and with --proba two more, where the model is calibr
 		"negative FN: from the "+
 		"probability FP/(FP+FN) on")
 	p.read.flags(fs)
+	p.read.anyFormatFlag(fs)
 	p.machine.flags(fs)
 	p.output.flags(fs)
 	names(fs, useRead, "from")
@@ -242,19 +243,12 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	training.AsTrained(&p.opts, p.m)
 	p.opts.LabelsOptional = true
-	stop, err := p.profile.start()
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := stop(); e != nil && err == nil {
-			err = e
+	return p.profile.during(func() error {
+		if p.m.Precision == "f64" {
+			return predict[float64](cmd.Context(), p)
 		}
-	}()
-	if p.m.Precision == "f64" {
-		return predict[float64](cmd.Context(), p)
-	}
-	return predict[float32](cmd.Context(), p)
+		return predict[float32](cmd.Context(), p)
+	})
 }
 
 // predict is run in the precision of T.

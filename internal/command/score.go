@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/pflag"
@@ -35,37 +36,25 @@ func (s *scoreFlag) calibrates(fs *pflag.FlagSet) error {
 		"%s has no effect on the %s", given(fs, "calibrate"), scoreName(s.value))
 }
 
-// scoreName is what a score is called in a text.
-func scoreName(score string) string {
-	switch score {
-	case compare.ScoreBalanced:
-		return "balanced error"
-	case compare.ScoreF1:
-		return "F1"
-	case compare.ScoreAUC:
-		return "AUC"
-	case compare.ScoreBrier:
-		return "Brier score"
-	case "":
-		return compare.ScoreError
-	}
-	return score
+// scoreWords are what scores are called, in a text and above a column, where that is not their
+// name.
+var scoreWords = map[string]struct{ name, column string }{
+	"":                    {compare.ScoreError, compare.ScoreError},
+	compare.ScoreBalanced: {"balanced error", "balanced %"},
+	compare.ScoreF1:       {"F1", "F1"},
+	compare.ScoreAUC:      {"AUC", "AUC"},
+	compare.ScoreBrier:    {"Brier score", "Brier"},
 }
+
+// scoreName is what a score is called in a text.
+func scoreName(score string) string { return cmp.Or(scoreWords[score].name, score) }
+
+// scoreColumn is what stands above it in a table.
+func scoreColumn(score string) string { return cmp.Or(scoreWords[score].column, score) }
 
 // inPercent reports whether a score is shown in percent, and differences in points.
 func inPercent(score string) bool {
 	return score == "" || score == compare.ScoreError || score == compare.ScoreBalanced
-}
-
-// scoreColumn is what stands above it in a table.
-func scoreColumn(score string) string {
-	switch score {
-	case compare.ScoreBalanced:
-		return "balanced %"
-	case compare.ScoreBrier:
-		return "Brier"
-	}
-	return scoreName(score)
 }
 
 // shownScore is a value of a score, or a difference of two.

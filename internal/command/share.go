@@ -90,11 +90,11 @@ func MachineFlags(fs *pflag.FlagSet) (start func() (*engine.Pool, error)) {
 	return func() (*engine.Pool, error) { return m.start(fs) }
 }
 
-// ProfileFlag adds the flag --profile.
-func ProfileFlag(fs *pflag.FlagSet) (start func() (stop func() error, err error)) {
+// ProfileFlag adds the flag --profile. While does work while the profiles are taken, if any are.
+func ProfileFlag(fs *pflag.FlagSet) (while func(work func() error) error) {
 	p := &profiles{}
 	p.flags(fs)
-	return p.start
+	return p.during
 }
 
 // Bar is a progress bar on a terminal's last line: draw shows a share from 0 to 1 after a text.

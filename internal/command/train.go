@@ -175,13 +175,12 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.IntVar(&o.HashBits, "hash-bits", 0, "hash names of features into so many bits (csv, "+
 		"ndjson, vw); 0 keeps a dictionary of them")
 	fs.StringSliceVar(&o.Interactions, "interactions", nil, format.Help("Interactions"))
-	fs.StringArrayVar(&o.TextCols, "text-col", nil, format.Help("TextCols"))
-	fs.StringArrayVar(&o.NumberCols, "number-col", nil, format.Help("NumberCols"))
-	fs.StringArrayVar(&o.IgnoreCols, "ignore-col", nil, format.Help("IgnoreCols"))
+	columnFlags(fs, &o.Data)
 	choose(fs, &t.missing, "missing", format.Help("Missing"), "", "error", "mean", "indicator")
 	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the "+
 		"longest; auto: unit with csv", "auto", "none", "unit", "max")
 	t.read.flags(fs)
+	t.read.anyFormatFlag(fs)
 	fs.StringVarP(&o.Model, "model", "m", "", "write the model to `FILE`")
 	fs.BoolVar(&o.PredictOnly, "predict-only", false, "write a model that predicts and can't be "+
 		"learned on, without what learning on needs")
@@ -233,7 +232,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 }
 
 // run makes Options of the flags, trains, and prints what came of it.
-func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
+func (t *trainer) run(cmd *cobra.Command, args []string) error {
 	t.cmd, t.started, t.told, t.latency = cmd, time.Now(), warnings{}, newLatency()
 	fs := cmd.Flags()
 	if t.until > 0 && t.replay == "" {
@@ -301,21 +300,18 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 		}
 		t.shows(job.Options())
 	}
-	stop, err := t.profiles.start()
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := stop(); e != nil && err == nil {
-			err = e
-		}
-	}()
-	t.output.note(cmd, "%s on %s (%s), %s, %s", job.Learner(), vecmath.Active(), vecmath.Why(),
+	return t.profiles.during(func() error { return t.learn(ctx, job) })
+}
+
+// learn runs the job and prints its result.
+func (t *trainer) learn(ctx context.Context, job *training.Job) error {
+	t.output.note(t.cmd, "%s on %s (%s), %s, %s", job.Learner(), vecmath.Active(), vecmath.Why(),
 		plural(t.machine.threads, "thread"), job.Precision())
 	result, err := t.learns(ctx)
 	if errors.Is(err, training.ErrPaused) {
 		if !t.output.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: %s: nothing came; %s\n", t.in.name, t.kept())
+			fmt.Fprintf(t.cmd.ErrOrStderr(), "halfspace: %s: nothing came; %s\n", t.in.name,
+				t.kept())
 		}
 		return nil
 	}
