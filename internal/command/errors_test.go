@@ -23,7 +23,8 @@ var (
 func TestFlagsInErrors(t *testing.T) {
 	root := filepath.Join("..", "..")
 	said := map[string]bool{}
-	for _, room := range []string{"eval", "model", "dataset", "learner", "learners", "engine"} {
+	for _, room := range []string{"eval", "model", "dataset", "internal/format", "learner",
+		"learners", "engine"} {
 		err := filepath.WalkDir(filepath.Join(root, room), func(path string, d fs.DirEntry,
 			err error) error {
 			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||
