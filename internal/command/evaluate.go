@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
@@ -327,21 +327,11 @@ func (e *evaluator) exactAreas(r *evaluateReport) (precision float64) {
 
 // write writes a curve.
 func (e *evaluator) write(name string, text []byte, f report.Figure) error {
-	file, err := atomicfile.Create(name, 0o666)
-	if err == nil {
-		defer file.Discard()
+	return replaceFile(name, name, func(w io.Writer) (err error) {
 		if strings.EqualFold(filepath.Ext(name), ".svg") {
-			err = f.Write(file)
-		} else {
-			_, err = file.Write(text)
+			return f.Write(w)
 		}
-		if err == nil {
-			err = file.Commit()
-		}
-	}
-	if err != nil {
-		return &fail{codeFailed, fmt.Errorf("%s: %w", name, pathCause(err)),
-			"Choose a folder that can be written."}
-	}
-	return nil
+		_, err = w.Write(text)
+		return err
+	})
 }

@@ -98,6 +98,22 @@ func (o *output) finish(err error) error {
 	return err
 }
 
+// replaceFile writes a file that appears whole or not at all. Errors name it as what.
+func replaceFile(what, name string, write func(io.Writer) error) error {
+	file, err := atomicfile.Create(name, 0o666)
+	if err == nil {
+		defer file.Discard()
+		if err = write(file); err == nil {
+			err = file.Commit()
+		}
+	}
+	if err != nil {
+		return &fail{codeFailed, fmt.Errorf("%s: %w", what, pathCause(err)),
+			"Choose a folder that can be written."}
+	}
+	return nil
+}
+
 // watched is a writer that keeps its first error, for those who write to it and don't look.
 type watched struct {
 	io.Writer

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 	"github.com/halfspace-ml/halfspace/internal/exchange"
 	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/report"
@@ -32,22 +31,14 @@ type htmlFigure struct {
 
 // writeHTML writes the report of a run as one page that needs no other file.
 func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
-	file, err := atomicfile.Create(t.html, 0o666)
-	if err == nil {
-		defer file.Discard()
-		var page string
-		if page, err = t.htmlPage(r, res); err == nil {
-			_, err = io.WriteString(file, page)
-		}
+	what := given(t.cmd.Flags(), "html") + " " + t.html
+	return replaceFile(what, t.html, func(w io.Writer) error {
+		page, err := t.htmlPage(r, res)
 		if err == nil {
-			err = file.Commit()
+			_, err = io.WriteString(w, page)
 		}
-	}
-	if err != nil {
-		return &fail{codeFailed, fmt.Errorf("%s %s: %w", given(t.cmd.Flags(), "html"), t.html,
-			pathCause(err)), "Choose a folder that can be written."}
-	}
-	return nil
+		return err
+	})
 }
 
 func (t *trainer) htmlPage(r *trainReport, res *training.Result) (string, error) {
