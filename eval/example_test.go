@@ -44,15 +44,6 @@ func ExampleRun() {
 	// 400 examples, 12 errors: 3.0 %
 }
 
-// Passes in fresh orders, until a whole pass makes no update.
-func ExampleOptions() {
-	r := must(eval.Run(ctx, newLearner("perceptron"), generated("train"),
-		eval.Options{UntilConverged: true, MaxUpdates: 10_000, Shuffle: true, Seed: 1}))
-	fmt.Println(r.Converged, r.Epochs, "passes", r.Updates, "updates")
-	// Output:
-	// true 3 passes 37 updates
-}
-
 // What was learned, on examples that were not.
 func ExampleTest() {
 	l := newLearner("pa")
@@ -119,15 +110,6 @@ func ExampleSource() {
 	// 5 examples, 1 update
 }
 
-// A source that may have to wait says so, and a run can save its model meanwhile.
-func ExampleWaiter() {
-	src := &endless{left: 1}
-	var _ eval.Waiter = src
-	fmt.Println(eval.Wait[float64](src, 0), eval.Wait[float64](src, time.Second))
-	// Output:
-	// false true
-}
-
 // doubling shows how a run goes, at example 1, 2, 4, 8, ...
 type doubling struct{}
 
@@ -154,14 +136,6 @@ func ExampleProgress() {
 	// 128: 0.03 since the line before, 0.07 in all
 	// 256: 0.02 since the line before, 0.05 in all
 	// end at 400
-}
-
-// The Status of a moment: 3 errors in the last 10 of 100 examples.
-func ExampleStatus() {
-	s := eval.Status{Examples: 100, Errors: 12, SinceExamples: 10, SinceErrors: 3}
-	fmt.Println(s.Error(), s.ErrorSince())
-	// Output:
-	// 0.12 0.3
 }
 
 // Sorted labels make a progressive error that says little.
@@ -215,62 +189,6 @@ func ExampleMetrics() {
 	// Output:
 	// error 0.333, F1 0.667, AUC 0.889
 	// [[2 1] [1 2]]
-}
-
-// Old outcomes fade: with a factor of 0.5 the last one counts more than all before it.
-func ExampleMetricsOptions() {
-	for _, fading := range []float64{0, 0.5} {
-		m := eval.NewMetrics(eval.MetricsOptions{Fading: fading})
-		for _, score := range []float64{-1, -1, 1, 1} { // wrong twice, then right
-			o := eval.Outcome2(1, score)
-			m.Add(&o)
-		}
-		fmt.Println(m.Error())
-	}
-	// Output:
-	// 0.5
-	// 0.2
-}
-
-// Figures of each of three classes: half of class 1 is taken for class 2.
-func ExampleClassMetrics() {
-	m := eval.NewMetrics(eval.MetricsOptions{})
-	for _, e := range [][2]int{{0, 0}, {0, 0}, {1, 1}, {1, 2}, {2, 2}, {2, 2}} {
-		o := eval.OutcomeOf(e[0], e[1]) // the class that came, the predicted one
-		m.Add(&o)
-	}
-	for k := range m.Classes() {
-		var c eval.ClassMetrics = m.Class(k)
-		fmt.Printf("class %d: precision %.2f, recall %.2f, F1 %.2f\n", k, c.Precision, c.Recall,
-			c.F1)
-	}
-	// Output:
-	// class 0: precision 1.00, recall 1.00, F1 1.00
-	// class 1: precision 1.00, recall 0.50, F1 0.67
-	// class 2: precision 0.67, recall 1.00, F1 0.80
-}
-
-// Probabilities beside what came: 0.9 was right, 0.25 too low.
-func ExampleCalibrationBin() {
-	m := eval.NewMetrics(eval.MetricsOptions{})
-	for i := range 20 {
-		p := []float64{0.9, 0.25}[i%2]
-		label := 1.0
-		if i == 0 || i%4 == 1 { // 1 of 10, and 5 of 10
-			label = -1
-		}
-		o := eval.Outcome2(label, p-0.5)
-		o.Believe(p)
-		m.Add(&o)
-	}
-	var bins []eval.CalibrationBin = m.Calibration()
-	for _, b := range bins {
-		fmt.Printf("%.1f to %.1f: %v examples, mean %.2f, %.2f came true\n", b.From, b.To, b.Weight,
-			b.Mean, b.Share)
-	}
-	// Output:
-	// 0.2 to 0.3: 10 examples, mean 0.25, 0.50 came true
-	// 0.9 to 1.0: 10 examples, mean 0.90, 0.90 came true
 }
 
 // What each threshold gets of two positives and two negatives, from the largest score down.
@@ -367,14 +285,6 @@ func ExampleIDs() {
 	}
 	fmt.Printf("%d learned, %d answered, %d wait\n", res.Presented, res.Late.Answered, res.Waiting)
 	// Output: 2 learned, 2 answered, 0 wait
-}
-
-// What became of rows whose labels came late, or not at all.
-func ExampleLate() {
-	l := eval.Late{Answered: 3, Expired: 1}
-	fmt.Printf("%.0f %% of the labels came in time\n",
-		100*float64(l.Answered)/float64(l.Answered+l.Expired))
-	// Output: 75 % of the labels came in time
 }
 
 // once is a source of one block.

@@ -14,8 +14,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/training"
 )
@@ -134,26 +132,6 @@ func ExamplePlan() {
 	// scale none, bias none, normalize none []
 }
 
-// A learner and examples that a program has made itself, in passes until it has converged.
-func ExampleLearn() {
-	entry, err := learner.Lookup("perceptron")
-	if err != nil {
-		log.Fatal(err)
-	}
-	l, err := learner.New[float64](entry, entry.Config(), learner.Env{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	res, err := training.Learn(context.Background(), l, eval.NewMemory(block(), nil),
-		training.LearnOptions{Fit: &learner.FitOptions{MaxUpdates: 1000}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(res.Converged, res.Fit.Margin > 0)
-	// Output:
-	// true true
-}
-
 // The records of a run, by a handler of the program's own.
 func ExampleEnv_logger() {
 	file, done := ring()
@@ -198,68 +176,6 @@ func ExampleOpen() {
 	// 400 <nil>
 }
 
-// Amounts of memory have units.
-func ExampleBytes() {
-	var b training.Bytes
-	if err := b.Set("1.5G"); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(b, int64(b), b.MiB())
-	// Output:
-	// 1536MiB 1610612736 1536.0 MiB
-}
-
-// A job is checked before anything is read: so it is known what it will do.
-func ExampleJob() {
-	var job *training.Job
-	job, err := training.New(training.Options{Learner: "svm", UntilConverged: true,
-		Files: []string{"a.svm"}}, training.Env{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(job.Learner(), job.Precision(), job.NeedsWhole())
-	// Output:
-	// svm f32 true
-}
-
-// How a run goes on is said by its plan's Way.
-func ExampleWay() {
-	file, done := ring()
-	defer done()
-	for _, epochs := range []int{1, 2} {
-		res, err := training.Run(context.Background(), training.Options{Learner: "pa",
-			Files: []string{file}, Epochs: epochs}, training.Env{})
-		if err != nil {
-			log.Fatal(err)
-		}
-		var way training.Way = res.Plan.Way
-		fmt.Println(way, way == training.Stream, res.Counts.Presented)
-	}
-	// Output:
-	// stream true 400
-	// passes false 800
-}
-
-// A result holds what was learned, and can be asked for the model without a file.
-func ExampleResult() {
-	file, done := ring()
-	defer done()
-	var res *training.Result
-	res, err := training.Run(context.Background(), training.Options{Learner: "pa",
-		Files: []string{file}, Test: []string{file}}, training.Env{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := res.Model()
-	if err != nil {
-		log.Fatal(err)
-	}
-	var tested *training.Tested = res.Test
-	fmt.Println(m.Learner, m.Presented, tested.Count.Errors, "errors of", tested.Count.Examples)
-	// Output:
-	// pa 400 18 errors of 400
-}
-
 // Margins over the training set, beside the largest that there is.
 func ExampleMargins() {
 	file, done := ring()
@@ -274,22 +190,6 @@ func ExampleMargins() {
 	fmt.Printf("%.4f of %.4f\n", m.Directional, *m.Max)
 	// Output:
 	// 0.0087 of 0.0093
-}
-
-// Of an ensemble the report has the bound of the average's margin by those of its members.
-func ExampleAverageBound() {
-	file, done := ring()
-	defer done()
-	res, err := training.Run(context.Background(), training.Options{Learner: "obpm",
-		Config: &learners.OBPMConfig{Members: 10, Tau: 0.5}, Files: []string{file},
-		Precision: "f64", Epochs: 3, MarginReport: true}, training.Env{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	var b training.AverageBound = *res.Margins.Average
-	fmt.Println(b.Equal <= b.Best, b.Averaged <= res.Margins.Directional)
-	// Output:
-	// true true
 }
 
 // teller is an Observer of two of the things that happen.
@@ -329,53 +229,6 @@ type complaints struct {
 }
 
 func (c *complaints) Warn(w training.Warning) { c.seen = append(c.seen, w) }
-
-// A test set may have features that training never had.
-func ExampleWarning() {
-	file, done := ring()
-	defer done()
-	test := filepath.Join(filepath.Dir(file), "test.svm")
-	if err := os.WriteFile(test, []byte("+1 1:1 9:1\n-1 2:-1\n"), 0o600); err != nil {
-		log.Fatal(err)
-	}
-	c := &complaints{}
-	_, err := training.Run(context.Background(), training.Options{Learner: "pa",
-		Files: []string{file}, Test: []string{test}}, training.Env{Observer: c})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, w := range c.seen {
-		var w training.Warning = w
-		fmt.Println(w.Code == training.UnknownFeatures, w.Predicting)
-	}
-	// Output:
-	// true true
-}
-
-// Where a budget is given, the plan says what memory goes where.
-func ExampleSplit() {
-	file, done := ring()
-	defer done()
-	res, err := training.Run(context.Background(), training.Options{Learner: "budget",
-		Files: []string{file}, MemBudget: 64 << 20}, training.Env{
-		Machine: training.Machine{Bytes: 1 << 30, By: "this machine has", Program: 10 << 20}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	var s *training.Split = res.Memory
-	fmt.Println(s.Budget>>20, "MiB,", s.Program>>20, "of them the program")
-	fmt.Println("within it:", s.Planned() <= s.Budget)
-	// Output:
-	// 64 MiB, 10 of them the program
-	// within it: true
-}
-
-// Who watches a run may say what its learner takes.
-func ExampleNeed() {
-	teller{}.Needs(training.Need{Learner: "adf", What: "9000 features", Held: 648_000_000})
-	// Output:
-	// adf 617 MiB for 9000 features
-}
 
 // A source that is no file says where it stands, and is opened there when the run goes on. The run
 // that is gone on with here was stopped by a bad row, behind a checkpoint.
