@@ -193,20 +193,9 @@ func (l *diagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 	if err != nil {
 		return err
 	}
-	m, v := primal.Grown(slices.Clone(l.m), len(o.m)), slices.Clone(l.v)
-	for len(v) < len(m) {
-		v = append(v, 1)
+	if err := l.combine(o, -1, "product"); err != nil {
+		return err
 	}
-	for i, m2 := range o.m {
-		precision := 1/v[i] + (1/o.v[i] - 1)
-		mean := (m[i]/v[i] + m2/o.v[i]) / precision
-		if !(precision > 0) || math.IsInf(precision, 0) || mean-mean != 0 {
-			return fmt.Errorf("adf: the product of the posteriors of weight %d is not a "+
-				"distribution: %w", i, learner.ErrPrior)
-		}
-		m[i], v[i] = mean, 1/precision
-	}
-	l.m, l.v = m, v
 	l.updates += o.updates
 	l.passed += o.passed
 	if l.noise != nil {
@@ -238,31 +227,37 @@ func (l *diagonalADF[T]) DividePrior(prior learner.Learner[T], times int) error 
 	if err := gauss.CheckBegun("adf", l.updates, o.updates, times); err != nil {
 		return err
 	}
-	m, v := primal.Grown(slices.Clone(l.m), len(o.m)), slices.Clone(l.v)
-	for len(v) < len(m) {
-		v = append(v, 1)
+	before := *l
+	if err := l.combine(o, float64(times), "quotient"); err != nil {
+		return err
 	}
-	n := float64(times)
+	if l.noise != nil {
+		if !l.noise.Leave(o.noise, times) {
+			*l = before
+			return gauss.CheckBegun("adf", 0, 1, 1)
+		}
+		l.eps = l.noise.Rate
+	}
+	l.updates -= int64(times) * o.updates
+	l.passed = max(0, l.passed-int64(times)*o.passed)
+	return nil
+}
+
+// combine takes the posterior of o n times out of l's, in natural parameters and without the prior,
+// of which there is one; n = -1 takes it in. what names the result in the error.
+func (l *diagonalADF[T]) combine(o *diagonalADF[T], n float64, what string) error {
+	m, v := primal.Grown(slices.Clone(l.m), len(o.m)), gauss.GrownVariances(slices.Clone(l.v),
+		len(o.m))
 	for i, m2 := range o.m {
 		precision := math.FMA(-n, 1/o.v[i]-1, 1/v[i])
 		mean := math.FMA(-n, m2/o.v[i], m[i]/v[i]) / precision
 		if !(precision > 0) || math.IsInf(precision, 0) || mean-mean != 0 {
-			return fmt.Errorf("adf: the quotient of the posteriors of weight %d is not a "+
-				"distribution: %w", i, learner.ErrPrior)
+			return fmt.Errorf("adf: the %s of the posteriors of weight %d is not a "+
+				"distribution: %w", what, i, learner.ErrPrior)
 		}
 		m[i], v[i] = mean, 1/precision
 	}
-	if l.noise != nil {
-		e := *l.noise
-		if !e.Leave(o.noise, times) {
-			return gauss.CheckBegun("adf", 0, 1, 1)
-		}
-		*l.noise = e
-		l.eps = l.noise.Rate
-	}
 	l.m, l.v = m, v
-	l.updates -= int64(times) * o.updates
-	l.passed = max(0, l.passed-int64(times)*o.passed)
 	return nil
 }
 

@@ -58,6 +58,19 @@ func (c *BudgetConfig) Help(field string) string {
 }
 
 // Help is Config.Help.
+func (*UpdateConfig) Help(field string) string {
+	switch field {
+	case "Beta":
+		return "margin up to which an example is learned: y f(x) <= beta; 0 or more"
+	case "Update":
+		return "step along an example: perceptron 1; mira up to a margin of 0, at most 1; svm up to a margin of 1, at most C"
+	case "C":
+		return "largest coefficient of an example; above 0"
+	}
+	return ""
+}
+
+// Help is Config.Help.
 func (c *CRAMMAConfig) Help(field string) string {
 	switch field {
 	case "Epsilon":
@@ -352,19 +365,6 @@ func (c *TBPConfig) Help(field string) string {
 		return text
 	}
 	return c.KernelConfig.Help(field)
-}
-
-// Help is Config.Help.
-func (*UpdateConfig) Help(field string) string {
-	switch field {
-	case "Beta":
-		return "margin up to which an example is learned: y f(x) <= beta; 0 or more"
-	case "Update":
-		return "step along an example: perceptron 1; mira up to a margin of 0, at most 1; svm up to a margin of 1, at most C"
-	case "C":
-		return "largest coefficient of an example; above 0"
-	}
-	return ""
 }
 
 // Help is Config.Help.

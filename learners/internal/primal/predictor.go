@@ -28,6 +28,7 @@ func Restored[T learner.Float](name string, p walked[T], s learner.State) (learn
 // OneOutput is for predictors of two classes.
 type OneOutput struct{}
 
+// Outputs is Predictor.Outputs.
 func (OneOutput) Outputs() int { return 1 }
 
 // weights is the hypothesis f(x) = scale w.x with weights in the precision of the examples. It is
