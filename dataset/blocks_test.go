@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 
 // batches is a source of those batches, and the error behind them.
@@ -86,49 +85,6 @@ func TestBlocksAsText(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestBlocksReal: the rows of a9a by way of blocks are those of the text.
-func TestBlocksReal(t *testing.T) {
-	o := Options{Bias: "append", Normalize: "unit"}
-	files := []string{realdata.File(t, "a9a.gz")}
-	raw, err := Load[float64](context.Background(), files, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Load[float64](context.Background(), files, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := OpenBlocks(context.Background(), "a9a",
-		&batches{list: cut(&raw.Block, 5000, new(atomic.Int32))}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	at := 0
-	for {
-		b, err := s.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		verify(t, b)
-		for i := range b.Len() {
-			idx, val := b.Sparse(i)
-			wi, wv := want.Block.Sparse(at)
-			if b.Y[i] != want.Block.Y[at] || !slices.Equal(idx, wi) || !slices.Equal(val, wv) {
-				t.Fatalf("row %d", at)
-			}
-			at++
-		}
-	}
-	if at != want.Block.Len() || s.Info().MaxNorm != want.Info.MaxNorm {
-		t.Errorf("%d rows, longest %v, want %d, %v", at, s.Info().MaxNorm, want.Block.Len(),
-			want.Info.MaxNorm)
 	}
 }
 

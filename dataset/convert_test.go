@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/format"
-	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 
 // convertible examples: sparse and dense, with names, classes and weights.
@@ -143,18 +142,6 @@ func plain(d *Data[float64]) string {
 		fmt.Fprintf(&s, " %d %.12g|", n, sum)
 	}
 	return s.String()
-}
-
-// TestConvertReal: a9a, one of the largest that are used here.
-func TestConvertReal(t *testing.T) {
-	dir, text := t.TempDir(), realdata.File(t, "a9a.gz")
-	file, done, err := convert(t, dir, text, "vw", Options{})
-	if err != nil || done.Rows != 32561 {
-		t.Fatal(done, err)
-	}
-	if whole(t, file, Options{}) != whole(t, text, Options{}) {
-		t.Error("the examples differ")
-	}
 }
 
 func TestConvertOptions(t *testing.T) {

@@ -741,24 +741,6 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// TestLoadIsStream gives the same rows.
-func TestLoadIsStream(t *testing.T) {
-	var b strings.Builder
-	for i := range 20000 {
-		fmt.Fprintf(&b, "%d %d:%d 999:%g\n", i%2, 1+i%50, i, float64(i)/3)
-	}
-	for _, o := range []Options{{}, {Bias: "append", Normalize: "unit"}, {chunk: 100}} {
-		d, err := load(b.String(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := stream(b.String(), o)
-		if err != nil || rows != dump(&d.Block) {
-			t.Errorf("%+v: the stream differs from the data (%v)", o, err)
-		}
-	}
-}
-
 func TestCompressed(t *testing.T) {
 	text := "+1 1:1\n-1 2:1\n"
 	var zs bytes.Buffer

@@ -16,7 +16,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/format"
-	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 
 // trimers is the plain form of the features of a sequence.
@@ -282,31 +281,4 @@ func FuzzFasta(f *testing.F) {
 			t.Errorf("%q\ngot  %s (%v)\nwant %s", text, rows, err, got)
 		}
 	})
-}
-
-// TestFastaReal: all sites of the archive have AG where the window has its 25th and 26th letters.
-func TestFastaReal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("unpacks 40 MB")
-	}
-	s, err := Open[float32](context.Background(), []string{realdata.File(t,
-		"C_elegans_acc_modsel.fasta.bz2")}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	rows := 0
-	for rows < 20000 {
-		b, err := s.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range b.Len() {
-			idx, _ := b.Sparse(i)
-			if len(idx) != 49 || idx[24]/125 != 24 || idx[24]%125/5 != 0*5+2 {
-				t.Fatalf("row %d: %v", rows+i, idx)
-			}
-		}
-		rows += b.Len()
-	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/internal/format"
-	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 
 func generate(t *testing.T, name string, params ...string) *Data[float64] {
@@ -239,16 +238,6 @@ func TestDrift(t *testing.T) {
 		approx.Mean(t, fmt.Sprintf("share of label %d", k+1), float64(count[k])/float64(positives[k]),
 			want, 0.5, positives[k])
 	}
-}
-
-// TestDriftMNIST takes the real images.
-func TestDriftMNIST(t *testing.T) {
-	d := generate(t, "drift", "images="+realdata.File(t, "t10k-images-idx3-ubyte.gz"),
-		"positives=0.1")
-	if d.Block.Dim != 784 || d.Block.Len() != 1000 || d.Info.MaxNorm < 1000 {
-		t.Errorf("%+v", d.Info)
-	}
-	approx.Mean(t, "share of positives", float64(d.Info.Positives)/1000, 0.1, 0.3, 1000)
 }
 
 // TestGeneratedBits pins the bits, which every platform makes alike, and shows that few examples

@@ -246,17 +246,6 @@ func TestNPZSkips(t *testing.T) {
 	}
 }
 
-// TestNPZParts: an npz is of one part of the rows.
-func TestNPZParts(t *testing.T) {
-	for _, name := range []string{"Xsparse.npz", "deflated.npz"} {
-		_, good, _, parts, err := readParts(filepath.Join("testdata", "npz", name), 3,
-			Options{Positive: "1", OnError: "skip"})
-		if err != nil || good != 4 || parts != 1 {
-			t.Error(name, good, parts, err)
-		}
-	}
-}
-
 // TestNPZOfPython compares what NumPy and SciPy write now with the same rows as text.
 func TestNPZOfPython(t *testing.T) {
 	const program = `

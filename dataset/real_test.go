@@ -1,12 +1,8 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
-	"io"
-	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -91,23 +87,4 @@ func verify[T engine.Float](t testing.TB, b *engine.Block[T]) {
 	if err := fresh.Check(); err != nil {
 		t.Error(err)
 	}
-}
-
-// inflated returns a data file's uncompressed bytes.
-func inflated(t testing.TB, name string) []byte {
-	f, err := os.Open(realdata.File(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := openInput(name, f, new(atomic.Int64), &limits{window: maxWindow, unpack: bzip2Bytes},
-		func() { f.Close() })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	var b bytes.Buffer
-	if _, err := io.Copy(&b, in); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }

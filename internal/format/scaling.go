@@ -181,15 +181,14 @@ func Finish[T engine.Float](f *Finishing, idx []int32, val []T) float64 {
 	if f.Words {
 		own = own[:f.Lead]
 	}
-	switch {
-	case f.By != nil && columns:
-		ScaleRow(f.By, own)
-	case f.By != nil:
-		ScaleSparse(f.By, idx[f.Bias:], own, int32(f.Bias))
-	case f.Known != nil && columns:
-		SeeRow(f.Known, own, !f.Only)
-	case f.Known != nil:
-		SeeSparse(f.Known, idx[f.Bias:], own, int32(f.Bias), !f.Only)
+	var at []int32 // of the features that are there, where examples may lack some
+	if !columns {
+		at = idx[f.Bias:]
+	}
+	if f.By != nil {
+		apply(f.By, at, own, int32(f.Bias), false, true)
+	} else if f.Known != nil {
+		apply(f.Known, at, own, int32(f.Bias), true, !f.Only)
 	}
 	if f.Only {
 		return 0
@@ -203,45 +202,42 @@ func Finish[T engine.Float](f *Finishing, idx []int32, val []T) float64 {
 	return sum
 }
 
-// SeeRow takes up an example of columns, without the bias; with scale it then scales them, by what
-// was seen up to and with this example. NaN stands for a value that is missing.
-func SeeRow[T engine.Float](s *Scaling, row []T, scale bool) {
-	s.grow(len(row))
-	most, std := s.Method == "maxabs", s.Method == "std" && scale
-	none := s.Method == "none"
-	for i, v := range row {
-		known := (*[perFeature]float64)(s.Known[perFeature*i:])
+// apply scales the values of an example, without the bias; with see it first takes them up, so that
+// they are scaled by what was seen up to and with this example. Their features are at, numbered from
+// first, or nil: all, in order, of which NaN stands for a value that is missing. Features that
+// aren't known stay. Many goroutines may scale by one Scaling, as long as none sees examples.
+func apply[T engine.Float](s *Scaling, at []int32, val []T, first int32, see, scale bool) {
+	if n := len(val); see && n > 0 {
+		if at != nil {
+			n = int(at[n-1]-first) + 1
+		}
+		s.grow(n)
+	}
+	features, most, none := s.Features(), s.Method == "maxabs", s.Method == "none"
+	std := s.Method == "std" && see && scale && at == nil
+	for i, v := range val {
+		j := i
+		if at != nil {
+			j = int(at[i] - first)
+		}
+		if j >= features {
+			break // features ascend
+		}
+		known := (*[perFeature]float64)(s.Known[perFeature*j:])
 		x := float64(v)
 		if std && math.Abs(x) < 1e140 && math.Abs(known[1]) < 1e140 && known[2] < 1e300 {
-			row[i] = T(seeStd(known, x))
+			val[i] = T(seeStd(known, x))
 			continue
 		}
-		if x == x {
+		if see && x == x {
 			s.see(known[:], x, most)
 		}
-		if !scale {
-			continue
-		}
-		if y := s.scaled(known[:], x, most); !none {
-			row[i] = rounded[T](y)
-		} else if x != x {
-			row[i] = rounded[T](known[1])
-		}
-	}
-}
-
-// SeeSparse is SeeRow of an example with those non-zeros; features are numbered from first.
-func SeeSparse[T engine.Float](s *Scaling, idx []int32, val []T, first int32, scale bool) {
-	if n := len(idx); n > 0 {
-		s.grow(int(idx[n-1]-first) + 1)
-	}
-	most, none := s.Method == "maxabs", s.Method == "none"
-	for i, j := range idx {
-		at := perFeature * int(j-first)
-		known := s.Known[at : at+perFeature]
-		s.see(known, float64(val[i]), most)
-		if scale && !none {
-			val[i] = rounded[T](s.scaled(known, float64(val[i]), most))
+		switch {
+		case !scale:
+		case !none:
+			val[i] = rounded[T](s.scaled(known[:], x, most))
+		case x != x:
+			val[i] = rounded[T](known[1])
 		}
 	}
 }
@@ -252,35 +248,4 @@ func rounded[T engine.Float](x float64) T {
 		return v
 	}
 	return T(math.Copysign(math.MaxFloat32, x))
-}
-
-// ScaleRow scales an example of columns, without the bias, by what is known; columns that aren't
-// known stay. NaN stands for a value that is missing. Many goroutines may scale by one Scaling, as
-// long as none sees examples.
-func ScaleRow[T engine.Float](s *Scaling, row []T) {
-	row = row[:min(len(row), s.Features())]
-	most, none := s.Method == "maxabs", s.Method == "none"
-	for i, v := range row {
-		known := s.Known[perFeature*i : perFeature*i+perFeature]
-		switch {
-		case !none:
-			row[i] = rounded[T](s.scaled(known, float64(v), most))
-		case v != v:
-			row[i] = rounded[T](known[1])
-		}
-	}
-}
-
-// ScaleSparse is ScaleRow of an example with those non-zeros; features are numbered from first.
-func ScaleSparse[T engine.Float](s *Scaling, idx []int32, val []T, first int32) {
-	n, most := s.Features(), s.Method == "maxabs"
-	if s.Method == "none" {
-		return
-	}
-	for i, j := range idx {
-		if k := int(j - first); k < n {
-			val[i] = rounded[T](s.scaled(s.Known[perFeature*k:perFeature*k+perFeature],
-				float64(val[i]), most))
-		}
-	}
 }
