@@ -216,6 +216,14 @@ func apply[T engine.Float](s *Scaling, at []int32, val []T, first int32, see, sc
 	features, most, none := s.Features(), s.Method == "maxabs", s.Method == "none"
 	std := s.Method == "std" && see && scale && at == nil
 	for i, v := range val {
+		x := float64(v)
+		if std && math.Abs(x) < 1e140 {
+			known := (*[perFeature]float64)(s.Known[perFeature*i:])
+			if math.Abs(known[1]) < 1e140 && known[2] < 1e300 {
+				val[i] = T(seeStd(known, x))
+				continue
+			}
+		}
 		j := i
 		if at != nil {
 			j = int(at[i] - first)
@@ -224,11 +232,6 @@ func apply[T engine.Float](s *Scaling, at []int32, val []T, first int32, see, sc
 			break // features ascend
 		}
 		known := (*[perFeature]float64)(s.Known[perFeature*j:])
-		x := float64(v)
-		if std && math.Abs(x) < 1e140 && math.Abs(known[1]) < 1e140 && known[2] < 1e300 {
-			val[i] = T(seeStd(known, x))
-			continue
-		}
 		if see && x == x {
 			s.see(known[:], x, most)
 		}
