@@ -27,53 +27,44 @@ func Fingerprint[T Float](b *engine.Block[T]) uint64 {
 // FingerprintOf is Fingerprint of n examples that come in blocks.
 func FingerprintOf[T Float](n int, blocks iter.Seq[*engine.Block[T]]) uint64 {
 	h := uint64(n)
+	for b := range blocks {
+		for i := range b.Y {
+			// a weight of 1 changes no bit, so that data without weights have the sum they always
+			// had
+			h = hashExample(h, b, i, math.Float64bits(1))
+		}
+	}
+	return h >> 11
+}
+
+// hashExample mixes example i, its label and its weight into h. The bits of label and weight are
+// combined with those of salt.
+func hashExample[T Float](h uint64, b *engine.Block[T], i int, salt uint64) uint64 {
 	add := func(v uint64) {
 		h = (h ^ v) * 0xff51afd7ed558ccd
 		h ^= h >> 32
 	}
-	for b := range blocks {
-		for i, y := range b.Y {
-			idx, val := b.Example(i)
-			// a weight of 1 changes no bit, so that data without weights have the sum they always
-			// had
-			add(math.Float64bits(float64(y)) ^ math.Float64bits(float64(b.Weight(i))) ^
-				math.Float64bits(1))
-			if b.Class != nil {
-				add(uint64(b.Class[i]))
-			}
-			add(uint64(len(val)))
-			for k, v := range val {
-				add(uint64(engine.FeatureOf(idx, k)))
-				add(math.Float64bits(float64(v)))
-			}
-		}
+	idx, val := b.Example(i)
+	add(math.Float64bits(float64(b.Y[i])) ^ math.Float64bits(float64(b.Weight(i))) ^ salt)
+	if b.Class != nil {
+		add(uint64(b.Class[i]))
 	}
-	return h >> 11
+	add(uint64(len(val)))
+	for k, v := range val {
+		add(uint64(engine.FeatureOf(idx, k)))
+		add(math.Float64bits(float64(v)))
+	}
+	return h
 }
 
 // Fingerprinted returns the fingerprint, of 53 bits, of examples of which sum is that of all but
 // the last ones, b: equal for equal examples in equal order, whatever the blocks. 0 is that of
 // none. Weights count, and classes. Cost: some ns a value.
 func Fingerprinted[T Float](sum uint64, b *engine.Block[T]) uint64 {
-	h := sum
-	add := func(v uint64) {
-		h = (h ^ v) * 0xff51afd7ed558ccd
-		h ^= h >> 32
+	for i := range b.Y {
+		sum = hashExample(sum, b, i, 0) >> 11
 	}
-	for i, y := range b.Y {
-		idx, val := b.Example(i)
-		add(math.Float64bits(float64(y)) ^ math.Float64bits(float64(b.Weight(i))))
-		if b.Class != nil {
-			add(uint64(b.Class[i]))
-		}
-		add(uint64(len(val)))
-		for k, v := range val {
-			add(uint64(engine.FeatureOf(idx, k)))
-			add(math.Float64bits(float64(v)))
-		}
-		h >>= 11
-	}
-	return h
+	return sum
 }
 
 // WasCut reports whether s is that of a learner whose last Fit was cut.

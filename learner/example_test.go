@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -111,14 +110,6 @@ func ExampleTraits() {
 	// budget stream true  whole false proba false keeps 100
 }
 
-// Where Fit does not converge, the learner's settings to change, the most promising first.
-func ExampleRemedy() {
-	var first learner.Remedy = must(learner.Lookup("ep")).Config().Traits().Remedies[0]
-	fmt.Println(first.Change, first.Setting)
-	// Output:
-	// raise label-noise
-}
-
 // What a learner will take is known before it is made: here an ensemble's weights decide.
 func ExampleFootprint() {
 	x := learner.Extent{Features: 1000, Examples: learner.Any, NonZeros: learner.Any, Longest: 50,
@@ -177,17 +168,6 @@ func ExampleState() {
 	// true
 }
 
-// saved copies what of one learner has changed into another: anything with a State will do.
-func saved(from, to learner.Stateful) error { return to.SetState(from.State()) }
-
-// Stateful is what can be saved, learner or not.
-func ExampleStateful() {
-	var from, to learner.Stateful = taught("pa"), defaults("pa")
-	fmt.Println(saved(from, to), to.(learner.Learner[float64]).Updates())
-	// Output:
-	// <nil> 102
-}
-
 // A learner that can passes over a whole data set until it has converged.
 func ExampleFitter() {
 	e := must(learner.Lookup("romma"))
@@ -215,26 +195,6 @@ func ExampleSolution() {
 	fmt.Println(ok, s.Gap <= 1e-6, s.Support, "support vectors")
 	// Output:
 	// true true 72 support vectors
-}
-
-// A bias that no feature has.
-func ExampleBiased() {
-	l := defaults("pumma")
-	must(learner.Fit(ctx, l, generated(), learner.FitOptions{}))
-	_, ok := l.(learner.Biased)
-	bias, has := learner.BiasOf(l)
-	fmt.Printf("%v %.3f %v %v\n", ok, bias, has, learner.HasBias(defaults("pa")))
-	// Output:
-	// true 0.021 true false
-}
-
-// How many examples the hypothesis is a sum over.
-func ExampleKeeper() {
-	l := taught("budget")
-	n, ok := learner.SupportOf(l)
-	fmt.Println(n, ok, l.(learner.Keeper).Support())
-	// Output:
-	// 26 true 26
 }
 
 // Probabilities of the label +1.
@@ -270,26 +230,6 @@ func ExampleMistakeChecker() {
 	// 169 <nil>
 }
 
-// Random features give their examples to another learner, which answers for them.
-func ExampleWrapper() {
-	l := defaults("rff")
-	w := l.(learner.Wrapper[float64])
-	fmt.Println(w.Inner().Updates(), l.Updates())
-	// Output:
-	// 0 0
-}
-
-// Where passes over 1000 examples were stopped: in the third pass, at example 17.
-func ExamplePass() {
-	p := learner.Pass{Examples: 1000, Number: 2, At: 17}
-	fmt.Println(p.Valid())
-	p.At = 1001
-	fmt.Println(p.Valid())
-	// Output:
-	// true
-	// false
-}
-
 // halving is a rule whose members add 1/2 of an example that they get wrong: all that a base of an
 // ensemble says of itself to have its members side by side. Margin and step are fixed, so the
 // ensemble needs no Step.
@@ -313,15 +253,6 @@ func ExampleMemberForm() {
 	fmt.Println(margin, step, ok, rule.Total(0, []float64{1, 2, 3}))
 	// Output:
 	// 0 0.5 true 6
-}
-
-// What Additive gives a rule that embeds it.
-func ExampleAdditive() {
-	var a learner.Additive[float64]
-	_, _, fixed := a.Fixed()
-	fmt.Println(fixed, a.Total(0, []float64{0.5, math.Pi}) > 3.6)
-	// Output:
-	// false true
 }
 
 // A width and a gamma are two ways to say the same of an rbf.

@@ -22,8 +22,8 @@ func (*BudgetConfig) Entry() learner.Entry {
 		UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 		newBudget[float32], newBudget[float64], learner.Entry{
-			Summary: "the Budget Perceptron: a kernel perceptron within a number of kept examples; " +
-				"without a limit, the kernel perceptron",
+			Summary: "the Budget Perceptron: a kernel perceptron within a number of " +
+				"kept examples; without a limit, the kernel perceptron",
 		})
 }
 

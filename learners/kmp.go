@@ -23,8 +23,8 @@ func (*KMPConfig) Entry() learner.Entry {
 	return learner.EntryFor(KMPConfig{Size: 100,
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 		newKMP[float32], newKMP[float64], learner.Entry{
-			Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen one by " +
-				"one (whole data sets only)",
+			Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen " +
+				"one by one (whole data sets only)",
 		})
 }
 

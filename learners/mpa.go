@@ -241,7 +241,9 @@ type prototypes[T learner.Float] struct {
 
 func (p *prototypes[T]) Outputs() int                                  { return p.classes }
 func (p *prototypes[T]) Score(b *engine.Block[T], dst []float64) error { return p.outputs(b, dst) }
-func (p *prototypes[T]) Bytes() int64                                  { return p.table.Bytes() + int64(unsafe.Sizeof(*p)) }
+func (p *prototypes[T]) Bytes() int64 {
+	return p.table.Bytes() + int64(unsafe.Sizeof(*p))
+}
 
 // State is Predictor.State: the weights.
 func (p *prototypes[T]) State() learner.State { return learner.StateOf(p.walk) }

@@ -13,15 +13,16 @@ func init() { learner.Register("ovo", (*OVOConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*OVOConfig) Entry() learner.Entry {
-	return learner.EntryFor(OVOConfig{Base: "obpm"}, newOVO[float32], newOVO[float64], learner.Entry{
-		Summary: "one against one: any number of classes, a learner for each two of them, which " +
-			"vote",
-		Over: func(base string, c learner.Config, classes int) learner.Config {
-			return &OVOConfig{Classes: classes, Base: base, BaseConfig: c}
-		},
-		Pairs:   true,
-		Holding: holdPairs,
-	})
+	return learner.EntryFor(OVOConfig{Base: "obpm"}, newOVO[float32],
+		newOVO[float64], learner.Entry{
+			Summary: "one against one: any number of classes, a learner for each two of them, " +
+				"which vote",
+			Over: func(base string, c learner.Config, classes int) learner.Config {
+				return &OVOConfig{Classes: classes, Base: base, BaseConfig: c}
+			},
+			Pairs:   true,
+			Holding: holdPairs,
+		})
 }
 
 // OVOConfig holds the settings of the learner ovo, which tells any number of classes by a learner

@@ -21,13 +21,14 @@ func init() { learner.Register("ovr", (*OVRConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
 func (*OVRConfig) Entry() learner.Entry {
-	return learner.EntryFor(OVRConfig{Base: "obpm"}, newOVR[float32], newOVR[float64], learner.Entry{
-		Summary: "one against the rest: any number of classes, a learner of two for each",
-		Over: func(base string, c learner.Config, classes int) learner.Config {
-			return &OVRConfig{Classes: classes, Base: base, BaseConfig: c}
-		},
-		Holding: holdClasses,
-	})
+	return learner.EntryFor(OVRConfig{Base: "obpm"}, newOVR[float32],
+		newOVR[float64], learner.Entry{
+			Summary: "one against the rest: any number of classes, a learner of two for each",
+			Over: func(base string, c learner.Config, classes int) learner.Config {
+				return &OVRConfig{Classes: classes, Base: base, BaseConfig: c}
+			},
+			Holding: holdClasses,
+		})
 }
 
 // ovr tells any number of classes by one learner of two for each, which is shown the examples of
