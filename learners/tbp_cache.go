@@ -130,8 +130,9 @@ func (q *errorCache[T]) fields(c *learner.Codec, s *kept.Set[T], limit int, seen
 	for i, y := range y {
 		if y != 1 && y != -1 || m[i]-m[i] != 0 || flips[i] < 0 || flips[i] > learner.MaxCount ||
 			!kept.Presented(since[i], seen) {
-			c.Want(false, "error cache: example %d has label %d, margin %v, %d flips since %d of %d",
-				i, y, m[i], flips[i], since[i], seen)
+			c.Want(false,
+				"error cache: example %d has label %d, margin %v, %d flips since %d of %d", i, y,
+				m[i], flips[i], since[i], seen)
 			return
 		}
 	}

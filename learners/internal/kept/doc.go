@@ -1,8 +1,8 @@
 // Package kept is for hypotheses that are sums over kept examples,
 // f(x) = sum_j coef_j K(x_j, x)/divisor + bias.
 //
-//	sum.go      [Sum], the hypothesis itself: Score, Snapshot, files of predictions alone; what a run
-//	            over a whole data set finds is one: svm, kmp, romma and pumma with a kernel
+//	sum.go      [Sum], the hypothesis itself: Score, Snapshot, files of predictions alone; what a
+//	            run over a whole data set finds is one: svm, kmp, romma and pumma with a kernel
 //	current.go  [Current], the example in hand with its kernel values
 //	set.go      [Set], which grows and shrinks while a stream is learned: budget, tbp, obpm
 //	scaled.go   [ScaledSet], whose coefficients have a common factor, and |w|^2: the learners of
