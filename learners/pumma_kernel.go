@@ -95,14 +95,6 @@ func (l *kernelPUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 	return nil
 }
 
-// side is the place of a label in slots and at.
-func side(y float64) int {
-	if y > 0 {
-		return 1
-	}
-	return 0
-}
-
 // update takes the example in hand, of label y and weight w, for xpos or xneg, and solves (3) or
 // (24).
 func (l *kernelPUMMA[T]) update(y, w float64) (learned bool, err error) {
