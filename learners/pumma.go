@@ -95,10 +95,10 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // at most 1/(1-delta)^2 times the least (Theorem 5): TestPUMMASoftObjective. For p = 2 it is
 // [ROMMAConfig] given the pairs z/2 (Theorem 2): TestPUMMAIsROMMAOnPairs, TestPairsMargin.
 //
-// Dense examples have u as it is. Of sparse examples it is kept as c t with S = sum |t_i|^p. For p =
-// 2 an update adds multiples of two examples to t, and all else follows from inner products: (H) and
-// (I) below. S is then carried along with a bound of its error, and summed again if that is more
-// than 2^-38 of it.
+// Dense examples have u as it is. Of sparse examples it is kept as c t with S = sum |t_i|^p. For p
+// = 2 an update adds multiples of two examples to t, and all else follows from inner products: (H)
+// and (I) below. S is then carried along with a bound of its error, and summed again if that is
+// more than 2^-38 of it.
 //
 // For p > 2 an update goes through the non-zeros of z; the powers of t are kept beside it. What (A)
 // does to the features where z is 0 is a factor 1-tau, and all that (A) to (D) have of them is the

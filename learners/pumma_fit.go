@@ -173,9 +173,10 @@ func (c *pummaPasses[T]) judge(r *learner.FitResult) {
 	}
 }
 
-// FitPUMMARows is Fit of [PUMMAConfig] for p = 2 in the space of a kernel (section 4.1), over the rows of
-// the examples' Gram matrix. weights are those of the examples, nil where all are 1; with a hard
-// margin there are none. It keeps the scores s_k = u . x_k of all examples, which (A) changes by
+// FitPUMMARows is Fit of [PUMMAConfig] for p = 2 in the space of a kernel (section 4.1), over the
+// rows of the examples' Gram matrix. weights are those of the examples, nil where all are 1; with a
+// hard margin there are none. It keeps the scores s_k = u . x_k of all examples, which (A) changes
+// by
 //
 //	s' = (1-tau) s + tau (K(xpos, .) - K(xneg, .)) / 2
 //

@@ -351,8 +351,8 @@ func (g *powerSegment) guess(to *pummaPowers) float64 {
 	return float64(x * to.inverse.Of(x)) // x^(p/(p-1))
 }
 
-// powers sets r and the sums s at tau, for the exponent e, and the scale where there is none or with
-// the one of before powers would be far beyond 1.
+// powers sets r and the sums s at tau, for the exponent e, and the scale where there is none or
+// with the one of before powers would be far beyond 1.
 func (g *powerSegment) powers(s *vecmath.PowerSums, tau, e float64) {
 	for exact := g.scale == 0; ; exact = true {
 		if exact {
