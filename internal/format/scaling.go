@@ -203,8 +203,8 @@ func Finish[T engine.Float](f *Finishing, idx []int32, val []T) float64 {
 }
 
 // apply scales the values of an example, without the bias; with see it first takes them up, so that
-// they are scaled by what was seen up to and with this example. Their features are at, numbered from
-// first, or nil: all, in order, of which NaN stands for a value that is missing. Features that
+// they are scaled by what was seen up to and with this example. Their features are at, numbered
+// from first, or nil: all, in order, of which NaN stands for a value that is missing. Features that
 // aren't known stay. Many goroutines may scale by one Scaling, as long as none sees examples.
 func apply[T engine.Float](s *Scaling, at []int32, val []T, first int32, see, scale bool) {
 	if n := len(val); see && n > 0 {
