@@ -30,20 +30,6 @@ var convertibles = []struct {
 	{"spaces", "yes |user age:3 x |item shoe\nno 2 |user age:5 |item hat\n", Options{}},
 }
 
-// whole reads all examples of a file, as text of them, with what is known of them.
-func whole(t testing.TB, file string, o Options) string {
-	t.Helper()
-	o.AnyClasses = true
-	d, err := Load[float64](context.Background(), []string{file}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := &d.Info
-	return fmt.Sprint(dump(&d.Block), d.Block.Class, d.Block.W, in.Names, in.Labels, in.Classes,
-		in.Kind, in.IndexBase, in.Header, in.Kinds, in.LabelCol, in.Columns, in.WeightCol, in.Dim,
-		in.MaxNorm)
-}
-
 // convert writes a file of another format.
 func convert(t testing.TB, dir, from, to string, o Options) (file string, done *Converted,
 	err error) {

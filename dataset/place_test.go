@@ -26,10 +26,6 @@ func TestBinaryPlace(t *testing.T) {
 	}
 }
 
-type readerFunc func(b []byte) (int, error)
-
-func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
-
 // TestLines: Line is the line of each row, whatever comes between, in chunks and while rows wait
 // for a second label; errors in lines have the names that Located gives.
 func TestLines(t *testing.T) {

@@ -222,14 +222,6 @@ func ExampleObserver() {
 	// 400
 }
 
-// complaints keeps the warnings of a run.
-type complaints struct {
-	training.Silent
-	seen []training.Warning
-}
-
-func (c *complaints) Warn(w training.Warning) { c.seen = append(c.seen, w) }
-
 // A source that is no file says where it stands, and is opened there when the run goes on. The run
 // that is gone on with here was stopped by a bad row, behind a checkpoint.
 func ExampleSource() {
