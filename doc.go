@@ -12,7 +12,7 @@
 // these packages:
 //
 //	cmd/halfspace  the command
-//	bench          throughput suites; bench/papers the tables and figures of the papers
+//	bench          halfspace-bench: throughput suites, and the tables and figures of the papers
 //	training       one run without flags or terminal: plan, run, observe, checkpoint, resume
 //	eval           progressive validation, test error, margins
 //	model          the model file

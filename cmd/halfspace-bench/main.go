@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/halfspace-ml/halfspace/internal/benchcommand"
+	"github.com/halfspace-ml/halfspace/bench"
 )
 
-func main() { os.Exit(benchcommand.Run()) }
+func main() { os.Exit(bench.Run()) }

@@ -17,7 +17,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// This is what halfspace-bench, whose verbs are in package benchcommand, shares with the command,
+// This is what halfspace-bench, whose verbs are in package bench, shares with the command,
 // and how the command runs it.
 
 // Exit codes; halfspace help exit-codes explains them.

@@ -16,7 +16,8 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/halfspace-ml/halfspace/bench"
+	"golang.org/x/perf/benchmath"
+
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/learner"
 )
@@ -85,12 +86,11 @@ func TestSoak(t *testing.T) {
 		if *soak == 0 {
 			continue
 		}
-		// the ratio of speeds is the inverse of that of times
-		late := bench.OfRounds(strings.Join(args[1:], " "), "ns/example", "young", "", r.each)
-		slower, least, most := 1 / *late.RatioToPeer - 1, 1/late.RatioCI[1]-1, 1/late.RatioCI[0]-1
-		t.Logf("| `%s` | %.2g | %.1f MiB | %+.2f | %.0f | %+.1f | %+.1f to %+.1f |", late.Name,
-			float64(n)/1e6, float64(r.bytes[1])/(1<<20), 100*grown, late.Median, 100*slower,
-			100*least, 100*most)
+		late, slowed := median(r.late), median(r.slowed)
+		slower, least, most := slowed.Center-1, slowed.Lo-1, slowed.Hi-1
+		t.Logf("| `%s` | %.2g | %.1f MiB | %+.2f | %.0f | %+.1f | %+.1f to %+.1f |",
+			strings.Join(args[1:], " "), float64(n)/1e6, float64(r.bytes[1])/(1<<20), 100*grown,
+			late.Center, 100*slower, 100*least, 100*most)
 		if least > 0.05 {
 			t.Errorf("%v: examples take %.1f %% more time than at first, %.1f at least", args,
 				100*slower, 100*least)
@@ -194,9 +194,16 @@ func bounded(t *testing.T) (all [][]string) {
 
 // soaked is what a run took.
 type soaked struct {
-	bytes [2]int64      // resident at most, in both halves of what is behind the warm-up
-	each  []bench.Round // an example in windows of the second half, and of a younger process
-	total time.Duration // CPU time
+	bytes  [2]int64      // resident at most, in both halves of what is behind the warm-up
+	late   []float64     // ns an example, by windows of the second half
+	slowed []float64     // the same, divided by that of a younger process at that time
+	total  time.Duration // CPU time
+}
+
+// median returns the median with its 95 % confidence interval.
+func median(v []float64) benchmath.Summary {
+	return benchmath.AssumeNothing.Summary(
+		benchmath.NewSample(v, &benchmath.DefaultThresholds), 0.95)
 }
 
 // soakRun feeds train with so many examples of a stream that doesn't change: after changes a
@@ -211,14 +218,13 @@ func soakRun(args []string, n int, beside bool) (r soaked, err error) {
 	}
 	defer old.kill()
 	const warm, half = soakWindows / 10, soakWindows * 11 / 20
-	window := func(s *soaking, to int) (bench.Timing, error) {
+	window := func(s *soaking, to int) (took float64, err error) {
 		if !beside {
-			return bench.Timing{}, s.feed(to * n / soakWindows)
+			return 0, s.feed(to * n / soakWindows)
 		}
 		before := s.still()
-		err := s.feed(to * n / soakWindows)
-		took := float64(s.still()-before) * soakWindows / float64(n)
-		return bench.Timing{Ops: n / soakWindows, Value: took, CPU: took}, err
+		err = s.feed(to * n / soakWindows)
+		return float64(s.still()-before) * soakWindows / float64(n), err
 	}
 	var young *soaking
 	for w := 0; w < soakWindows-1; w++ {
@@ -246,7 +252,7 @@ func soakRun(args []string, n int, beside bool) (r soaked, err error) {
 		if err != nil {
 			return r, err
 		}
-		r.each = append(r.each, bench.Round{Ours: late, Peer: &early})
+		r.late, r.slowed = append(r.late, late), append(r.slowed, late/early)
 	}
 	if err := old.feed(n); err != nil {
 		return r, err

@@ -1,0 +1,253 @@
+// Package papers runs the tables and figures of the papers again, beside their published values:
+// one file a paper, and what they share (experiments and series of them, rows, figures, reports).
+//
+// A [Row] is a published value beside ours, with a verdict. It has nothing in common with a
+// measure.Result, which is a time beside a peer's, with a ratio.
+package papers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/report"
+)
+
+// Experiment is a published table or figure that can be run again.
+type Experiment struct {
+	Name    string   // paper/name
+	Summary string   // one line
+	Runs    int      // the paper's, or more to decide its claims; 1 where nothing is drawn
+	Needs   []string // public data files
+	// published figures it makes that have no experiment of their own, as paper/name: names for it,
+	// too
+	Draws []string
+	Run   func(ctx context.Context, o RunOptions) ([]Row, error)
+
+	Slow     string // what only RunOptions.Slow includes; "" where that is nothing
+	SlowRows int    // so many rows more; 0 where it makes the same ones otherwise
+	// which rows, by their names, there are only with RunOptions.Slow, or are others with it
+	slowRow func(row string) bool
+}
+
+// files returns the data files that the experiment needs, in dir.
+func (e Experiment) files(dir string) []string {
+	var out []string
+	for _, name := range e.Needs {
+		out = append(out, filepath.Join(dir, name))
+	}
+	return out
+}
+
+// DataFiles returns the public data files that anything here reads, in dir; none if that is "".
+func DataFiles(dir string) []string {
+	var out []string
+	if dir == "" {
+		return nil
+	}
+	for _, e := range Experiments() {
+		for _, name := range e.files(dir) {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// Missing returns the names of the data files that the experiment needs and dir doesn't have.
+func (e Experiment) Missing(dir string) []string {
+	var out []string
+	for i, name := range e.files(dir) {
+		if _, err := os.Stat(name); dir == "" || err != nil {
+			out = append(out, e.Needs[i])
+		}
+	}
+	return out
+}
+
+// RunOptions of an experiment. Runs, Seed and Slow decide its values, nothing else does. Rows
+// decides which of them there are.
+type RunOptions struct {
+	// 0: the experiment's; at least 2, since a row is a mean with its interval, but 1 where
+	// nothing is drawn
+	Runs    int
+	Seed    uint64 // of the first run; the others count on from it
+	Slow    bool   // also the rows that take longer than all others together
+	Rows    string // only rows that have all of these words, slow ones too; "" is all
+	DataDir string
+	Pool    *engine.Pool
+	Done    func(Row)           // called with each row as it is finished; may be nil
+	Drawn   func(report.Figure) // called with each figure; may be nil
+
+	more bool // claims that take more runs than the experiment's get them: Runs was 0
+}
+
+// wants reports whether a row of that name is wanted. Experiments whose rows take long ask before
+// they make one; of the others' rows those that are not wanted are dropped.
+func (o RunOptions) wants(row string) bool { return hasWords(row, o.Rows) }
+
+// slow reports whether a row of that name is wanted, although it takes long.
+func (o RunOptions) slow(row string) bool { return (o.Slow || o.Rows != "") && o.wants(row) }
+
+// hasWords reports whether a text has all words of another. They end at spaces and commas.
+func hasWords(text, of string) bool {
+	cut := func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })
+	}
+	words := cut(text)
+	for _, w := range cut(of) {
+		if !slices.Contains(words, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func (o RunOptions) drawn(f report.Figure) {
+	if o.Drawn != nil {
+		o.Drawn(f)
+	}
+}
+
+func (o RunOptions) done(r Row) {
+	if o.Done != nil {
+		o.Done(r)
+	}
+}
+
+var experiments = map[string]Experiment{}
+
+func register(e Experiment) { experiments[e.Name] = e }
+
+// Experiments returns all of them, by name.
+func Experiments() []Experiment {
+	var out []Experiment
+	for _, e := range experiments {
+		out = append(out, e)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// Repro runs an experiment. The data files that it needs must be in o.DataDir.
+func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
+	if o.Runs == 0 {
+		o.Runs, o.more = e.Runs, true
+	}
+	if e.Runs == 1 && o.Runs != 1 {
+		return nil, fmt.Errorf("bench: %s: %d runs, want 1: nothing is drawn, and all would be "+
+			"equal", e.Name, o.Runs)
+	}
+	if e.Runs > 1 && o.Runs < 2 {
+		return nil, fmt.Errorf("bench: %s: %d runs, want at least 2: a row is a mean with its "+
+			"interval", e.Name, o.Runs)
+	}
+	if names := e.Missing(o.DataDir); names != nil {
+		return nil, fmt.Errorf("bench: %s needs %s: %w", e.Name, strings.Join(names, ", "),
+			fs.ErrNotExist)
+	}
+	if done := o.Done; done != nil { // of rows that are finished side by side, too
+		var one sync.Mutex
+		o.Done = func(r Row) {
+			one.Lock()
+			defer one.Unlock()
+			if o.wants(r.Row) {
+				done(r)
+			}
+		}
+	}
+	var rows []Row
+	var err error
+	pprof.Do(ctx, pprof.Labels("experiment", e.Name), func(ctx context.Context) {
+		rows, err = e.Run(ctx, o)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("bench: %s: %w", e.Name, err)
+	}
+	for i := range rows {
+		rows[i].Slow = o.Slow && e.slowRow != nil && e.slowRow(rows[i].Row)
+	}
+	return slices.DeleteFunc(rows, func(r Row) bool { return !o.wants(r.Row) }), nil
+}
+
+// withWords returns whether a row's name has all of these words.
+func withWords(words string) func(row string) bool {
+	return func(row string) bool { return hasWords(row, words) }
+}
+
+// drawRuns draws what the runs from lo to hi begin with, each from its seed alone, on the pool: the
+// same for any number of workers. It is for what is not timed.
+func drawRuns[D any](ctx context.Context, o RunOptions, lo, hi int, draw func(seed uint64) (D,
+	error)) ([]D, error) {
+	d := &runDraws[D]{ctx: ctx, draw: draw, seed: o.Seed + uint64(lo), drawn: make([]D, hi-lo),
+		errs: make([]error, hi-lo)}
+	pprof.SetGoroutineLabels(ctx) // as in sideBySide
+	if err := o.Pool.Run(ctx, hi-lo, d); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	return d.drawn, errors.Join(d.errs...)
+}
+
+// runDraws is the job of drawRuns.
+type runDraws[D any] struct {
+	ctx   context.Context
+	draw  func(seed uint64) (D, error)
+	seed  uint64
+	drawn []D
+	errs  []error
+}
+
+// sideBySide calls part for 0 to n-1, each once, on as many workers as the pool has: runs, or lines
+// of a table, that need nothing of each other. A part is on one thread, so that measure.ThreadTime
+// is its CPU time, and its learners get no pool. Where the result goes must not depend on the order.
+func sideBySide(ctx context.Context, o RunOptions, n int, part func(o RunOptions,
+	i int) error) error {
+	s := &parts{ctx: ctx, o: o, part: part, errs: make([]error, n)}
+	s.o.Pool = nil
+	pprof.SetGoroutineLabels(ctx) // which workers that start now get, too
+	if err := o.Pool.Run(ctx, n, s); err != nil {
+		return context.Cause(ctx)
+	}
+	return errors.Join(s.errs...)
+}
+
+// parts is the job of sideBySide.
+type parts struct {
+	ctx    context.Context
+	o      RunOptions
+	part   func(o RunOptions, i int) error
+	errs   []error
+	failed atomic.Bool
+}
+
+// Part is engine.Job's. After an error nothing is begun.
+func (s *parts) Part(i int) {
+	if s.failed.Load() {
+		return
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	pprof.SetGoroutineLabels(s.ctx)
+	defer pprof.SetGoroutineLabels(s.ctx)
+	if s.errs[i] = s.part(s.o, i); s.errs[i] != nil {
+		s.failed.Store(true)
+	}
+}
+
+// Part is engine.Job's.
+func (d *runDraws[D]) Part(i int) {
+	pprof.SetGoroutineLabels(d.ctx)
+	d.drawn[i], d.errs[i] = d.draw(d.seed + uint64(i))
+}
