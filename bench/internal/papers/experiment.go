@@ -211,7 +211,8 @@ type runDraws[D any] struct {
 
 // sideBySide calls part for 0 to n-1, each once, on as many workers as the pool has: runs, or lines
 // of a table, that need nothing of each other. A part is on one thread, so that measure.ThreadTime
-// is its CPU time, and its learners get no pool. Where the result goes must not depend on the order.
+// is its CPU time, and its learners get no pool. Where the result goes must not depend on their
+// order.
 func sideBySide(ctx context.Context, o RunOptions, n int, part func(o RunOptions,
 	i int) error) error {
 	s := &parts{ctx: ctx, o: o, part: part, errs: make([]error, n)}

@@ -162,7 +162,7 @@ func TestPapersTests(t *testing.T) {
 	}
 	var tests strings.Builder
 	for _, dir := range []string{".", "../../../learners", "../../../internal/naive",
-		"../../../eval"} {
+		"../../../internal/margins"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
