@@ -124,7 +124,6 @@ func newBudget[T learner.Float](cfg BudgetConfig, env learner.Env) (learner.Lear
 	return &budgetLearner[T]{cfg: cfg, Set: s}, err
 }
 
-// Learn is Learner.Learn.
 func (l *budgetLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckWeighted("budget", b, len(rounds)); err != nil {
 		return err
@@ -194,13 +193,11 @@ func (l *budgetLearner[T]) best() int {
 	return best
 }
 
-// Score is Learner.Score.
 func (l *budgetLearner[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.Sum(1)
 	return p.Score(b, dst)
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *budgetLearner[T]) Snapshot() learner.Predictor[T] { return l.Sum(1).Copied() }
 
 // View is for [learner.ViewOf].
@@ -209,21 +206,17 @@ func (l *budgetLearner[T]) View() learner.Predictor[T] { return l.Sum(1).View() 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *budgetLearner[T]) Weights() []float64 { return nil }
 
-// Updates is Learner.Updates.
 func (l *budgetLearner[T]) Updates() int64 { return l.updates }
 
-// Bytes is Learner.Bytes.
 func (l *budgetLearner[T]) Bytes() int64 { return l.Set.Bytes() }
 
 // State is Learner.State: kept examples, coefficients and margins.
 func (l *budgetLearner[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *budgetLearner[T]) SetState(s learner.State) error {
 	return learner.SetState("budget", s, l.fields)
 }
 
-// CheckState is Learner.CheckState.
 func (l *budgetLearner[T]) CheckState(s learner.State) error {
 	return learner.CheckState("budget", s, l.fields)
 }

@@ -449,12 +449,10 @@ func (p *pursuit[T]) solve() []float64 {
 	return p.coef
 }
 
-// Score is Learner.Score.
 func (l *kmp[T]) Score(b *engine.Block[T], dst []float64) error {
 	return l.sum.Score(b, dst)
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *kmp[T]) Snapshot() learner.Predictor[T] { return l.sum.View() }
 
 // View is for [learner.ViewOf].
@@ -469,16 +467,13 @@ func (l *kmp[T]) Support() int { return len(l.sum.Coef) }
 // Updates returns the steps made.
 func (l *kmp[T]) Updates() int64 { return l.updates }
 
-// Bytes is Learner.Bytes.
 func (l *kmp[T]) Bytes() int64 { return l.sum.Bytes() + int64(unsafe.Sizeof(*l)) }
 
 // State is Learner.State: the chosen examples and their coefficients.
 func (l *kmp[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *kmp[T]) SetState(s learner.State) error { return learner.SetState("kmp", s, l.fields) }
 
-// CheckState is Learner.CheckState.
 func (l *kmp[T]) CheckState(s learner.State) error { return learner.CheckState("kmp", s, l.fields) }
 
 func (l *kmp[T]) fields(c *learner.Codec) {

@@ -379,7 +379,6 @@ func newOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Learner[
 	return o, nil
 }
 
-// Learn is Learner.Learn.
 func (o *obpm[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkMembers(o.weights, b, len(rounds)); err != nil {
 		return err
@@ -482,7 +481,6 @@ func (o *obpm[T]) report(rounds []learner.Round) {
 	o.updates += total
 }
 
-// Score is Learner.Score.
 func (o *obpm[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err

@@ -230,7 +230,6 @@ func (c *OBPMConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int6
 		})
 }
 
-// Learn is Learner.Learn.
 func (l *kernelOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkMembers(l.weights, b, len(rounds)); err != nil {
 		return err
@@ -454,7 +453,6 @@ func (l *kernelOBPM[T]) worst() int {
 	return worst
 }
 
-// Score is Learner.Score.
 func (l *kernelOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.Sum(float64(l.cfg.Members))
 	return p.Score(b, dst)
@@ -499,7 +497,6 @@ func (l *kernelOBPM[T]) Weights() []float64 { return nil }
 // Updates returns the updates of all members together.
 func (l *kernelOBPM[T]) Updates() int64 { return l.updates }
 
-// Bytes is Learner.Bytes.
 func (l *kernelOBPM[T]) Bytes() int64 {
 	return l.Set.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.self) +
 		primal.BytesOf(l.size) + 4*int64(cap(l.rows)+cap(l.at)) + primal.BytesOf(l.gone) +
@@ -513,12 +510,10 @@ func (l *kernelOBPM[T]) Bytes() int64 {
 // "members" [example][member].
 func (l *kernelOBPM[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *kernelOBPM[T]) SetState(s learner.State) error {
 	return learner.SetState("obpm", s, l.fields)
 }
 
-// CheckState is Learner.CheckState.
 func (l *kernelOBPM[T]) CheckState(s learner.State) error {
 	return learner.CheckState("obpm", s, l.fields)
 }

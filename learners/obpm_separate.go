@@ -80,7 +80,6 @@ func (o keepingSeparateOBPM[T]) Support() int { return o.support() }
 // keepingBiasedSeparateOBPM is that of a base that is Biased and keeps examples.
 type keepingBiasedSeparateOBPM[T learner.Float] struct{ biasedSeparateOBPM[T] }
 
-// Support is Keeper.Support.
 func (o keepingBiasedSeparateOBPM[T]) Support() int { return o.support() }
 
 func (o *separateOBPM[T]) support() (sum int) {
@@ -191,7 +190,6 @@ func (c *OBPMConfig) separateFit(bytes int64, x learner.Extent, mean, largest in
 	}
 }
 
-// Learn is Learner.Learn.
 func (o *separateOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkMembers(o.weights, b, len(rounds)); err != nil {
 		return err
@@ -388,7 +386,6 @@ func (o *separateOBPM[T]) eachExample(b *engine.Block[T],
 	return nil
 }
 
-// Score is Learner.Score.
 func (o *separateOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
@@ -521,7 +518,6 @@ func forgetAll[T learner.Float](all []learner.Learner[T], keep float64) error {
 // examples presented and the features that all members have seen.
 func (o *separateOBPM[T]) State() learner.State { return learner.StateOf(o.fields) }
 
-// SetState is Learner.SetState.
 func (o *separateOBPM[T]) SetState(s learner.State) error {
 	if err := o.makeFor(&s); err != nil {
 		return err
@@ -529,7 +525,6 @@ func (o *separateOBPM[T]) SetState(s learner.State) error {
 	return learner.SetState("obpm", s, o.fields)
 }
 
-// CheckState is Learner.CheckState.
 func (o *separateOBPM[T]) CheckState(s learner.State) error {
 	if err := o.makeFor(&s); err != nil {
 		return err
@@ -570,13 +565,11 @@ type committee[T learner.Float] struct {
 	of []memberPredictor[T]
 }
 
-// Score is Predictor.Score.
 func (p *committee[T]) Score(b *engine.Block[T], dst []float64) error { return p.o.Score(b, dst) }
 
 // Proba is Prober.Proba, as [OBPM.Proba].
 func (p *committee[T]) Proba(b *engine.Block[T], dst []float64) error { return p.o.Proba(b, dst) }
 
-// Weights is Predictor.Weights.
 func (p *committee[T]) Weights() []float64 { return p.o.Weights() }
 
 // Hypothesis is for [learner.HypothesisOf]: the mean of the members', none of votes.
@@ -615,7 +608,6 @@ func (p *committee[T]) Hypothesis() learner.Hypothesis {
 	return all
 }
 
-// Bytes is Predictor.Bytes.
 func (p *committee[T]) Bytes() int64 {
 	n := p.o.Bytes() + int64(unsafe.Sizeof(*p)) + 40*int64(len(p.of))
 	for _, m := range p.of {
@@ -632,7 +624,6 @@ func (p *committee[T]) CheckState(s learner.State) error {
 	return learner.CheckState("obpm", s, p.Fields)
 }
 
-// Restored is Restorer.Restored.
 func (p *committee[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	of := make([]learner.Predictor[T], len(p.of))
 	for i, m := range p.of {

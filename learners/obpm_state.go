@@ -17,10 +17,8 @@ import (
 // counters are the examples presented, the updates, and the features seen.
 func (o *obpm[T]) State() learner.State { return learner.StateOf(o.fields) }
 
-// SetState is Learner.SetState.
 func (o *obpm[T]) SetState(s learner.State) error { return learner.SetState("obpm", s, o.fields) }
 
-// CheckState is Learner.CheckState.
 func (o *obpm[T]) CheckState(s learner.State) error {
 	return learner.CheckState("obpm", s, o.fields)
 }
@@ -116,13 +114,11 @@ type members[T learner.Float] struct {
 	o *obpm[T]
 }
 
-// Score is Predictor.Score.
 func (p *members[T]) Score(b *engine.Block[T], dst []float64) error { return p.o.Score(b, dst) }
 
 // Proba is Prober.Proba, as [OBPM.Proba].
 func (p *members[T]) Proba(b *engine.Block[T], dst []float64) error { return p.o.Proba(b, dst) }
 
-// Weights is Predictor.Weights.
 func (p *members[T]) Weights() []float64 {
 	p.o.Form.RLock()
 	defer p.o.Form.RUnlock()
@@ -171,7 +167,6 @@ func (p *members[T]) CheckState(s learner.State) error {
 	return learner.CheckState("obpm", s, p.o.memberFields)
 }
 
-// Restored is Restorer.Restored.
 func (p *members[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	if p.o.KeepsSum {
 		sum := p.o.average()

@@ -143,7 +143,6 @@ func newOnline[T learner.Float](k *learner.KernelConfig, budget int, r rule, env
 		rows: env.Rows, unit: 1, fade: 1}, err
 }
 
-// Learn is Learner.Learn.
 func (l *onlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkSlacks(l.name, b, len(rounds), l.rule.weights); err != nil {
 		return err
@@ -246,13 +245,11 @@ func (l *onlineKernel[T]) hypothesis() kept.Sum[T] {
 	return p
 }
 
-// Score is Learner.Score.
 func (l *onlineKernel[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis()
 	return p.Score(b, dst)
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *onlineKernel[T]) Snapshot() learner.Predictor[T] {
 	if l.fitted { // which is replaced, never changed
 		return l.View()
@@ -268,10 +265,8 @@ func (l *onlineKernel[T]) View() learner.Predictor[T] {
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *onlineKernel[T]) Weights() []float64 { return nil }
 
-// Updates is Learner.Updates.
 func (l *onlineKernel[T]) Updates() int64 { return l.set.UpdateCount }
 
-// Support is Keeper.Support.
 func (l *onlineKernel[T]) Support() int {
 	if l.fitted {
 		return len(l.dual.Coef)
@@ -279,7 +274,6 @@ func (l *onlineKernel[T]) Support() int {
 	return l.set.Support()
 }
 
-// Bytes is Learner.Bytes.
 func (l *onlineKernel[T]) Bytes() int64 {
 	return l.set.Bytes() + l.dual.Bytes() + primal.BytesOf(l.prices) + int64(unsafe.Sizeof(*l)-
 		unsafe.Sizeof(l.set))
@@ -288,12 +282,10 @@ func (l *onlineKernel[T]) Bytes() int64 {
 // State is Learner.State: the kept examples with their coefficients; after Fit the support vectors.
 func (l *onlineKernel[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *onlineKernel[T]) SetState(s learner.State) error {
 	return learner.SetState(l.name, s, l.fields)
 }
 
-// CheckState is Learner.CheckState.
 func (l *onlineKernel[T]) CheckState(s learner.State) error {
 	return learner.CheckState(l.name, s, l.fields)
 }

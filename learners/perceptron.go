@@ -289,5 +289,4 @@ func newFixed[T learner.Float](c *PerceptronConfig) (learner.MemberRule[T], erro
 	return m, nil
 }
 
-// Fixed is learner.MemberRule.Fixed.
 func (m *fixedMembers[T]) Fixed() (margin, step T, ok bool) { return m.margin, m.eta, true }

@@ -284,7 +284,6 @@ func newPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.Learne
 	return l, nil
 }
 
-// Learn is Learner.Learn.
 func (l *pumma[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkSlacks("pumma", b, len(rounds), l.invC > 0); err != nil {
 		return err
@@ -312,7 +311,6 @@ func (l *pumma[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 // far.
 func (l *pumma[T]) Bound() float64 { return math.Sqrt(l.norm2) }
 
-// Score is Learner.Score.
 func (l *pumma[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis()
 	return p.Score(b, dst)
@@ -323,7 +321,6 @@ func (l *pumma[T]) hypothesis() primal.WideWeights[T] {
 		Biased: true}
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *pumma[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().Copied() }
 
 // View is for [learner.ViewOf].
@@ -345,13 +342,10 @@ func (l *pumma[T]) AddWeights(sum []float64) []float64 {
 	return sum
 }
 
-// Bias is Biased.Bias.
 func (l *pumma[T]) Bias() float64 { return l.b }
 
-// Updates is Learner.Updates.
 func (l *pumma[T]) Updates() int64 { return l.updates }
 
-// Bytes is Learner.Bytes.
 func (l *pumma[T]) Bytes() int64 {
 	sum := int64(unsafe.Sizeof(*l))
 	for _, v := range [...][]float64{l.w, l.u, l.dense[0], l.dense[1], l.x, l.d, l.v, l.powered,
@@ -366,10 +360,8 @@ func (l *pumma[T]) Bytes() int64 {
 // sparse examples t in place of u, and w where it does not follow.
 func (l *pumma[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *pumma[T]) SetState(s learner.State) error { return learner.SetState("pumma", s, l.fields) }
 
-// CheckState is Learner.CheckState.
 func (l *pumma[T]) CheckState(s learner.State) error {
 	return learner.CheckState("pumma", s, l.fields)
 }

@@ -63,7 +63,6 @@ func newKernelPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.
 	return l, err
 }
 
-// Learn is Learner.Learn.
 func (l *kernelPUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := checkSlacks("pumma", b, len(rounds), l.rule.weights); err != nil {
 		return err
@@ -204,25 +203,21 @@ func (l *kernelPUMMA[T]) goOn() {
 	}
 }
 
-// Bias is Biased.Bias.
 func (l *kernelPUMMA[T]) Bias() float64 { return l.bias }
 
 // Bound returns |u|: after Fit, and while nothing was removed, no hyperplane has a larger margin on
 // the examples learned.
 func (l *kernelPUMMA[T]) Bound() float64 { return math.Sqrt(l.set.Norm2) }
 
-// Bytes is Learner.Bytes.
 func (l *kernelPUMMA[T]) Bytes() int64 { return l.onlineKernel.Bytes() + int64(unsafe.Sizeof(*l)) }
 
 // State is Learner.State: what Learn kept, or the support vectors that Fit found, and the bias.
 func (l *kernelPUMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *kernelPUMMA[T]) SetState(s learner.State) error {
 	return learner.SetState("pumma", s, l.fields)
 }
 
-// CheckState is Learner.CheckState.
 func (l *kernelPUMMA[T]) CheckState(s learner.State) error {
 	return learner.CheckState("pumma", s, l.fields)
 }

@@ -13,7 +13,6 @@ type additiveMembers[T learner.Float] struct {
 	rule rule
 }
 
-// Step is learner.MemberRule.Step.
 func (r *additiveMembers[T]) Step(sums []float64, mask []uint64, _ int, s []T, y, w T, sq float64,
 	coef []T) (int, []T) {
 	if !r.rule.lengths {
@@ -129,7 +128,6 @@ func (r *scaledMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, w 
 	return updates, coef
 }
 
-// Fields is learner.MemberRule.Fields.
 func (r *scaledMembers[T]) Fields(c *learner.Codec, weights []T) {
 	r.MemberFields(c, weights, r.rule.first, r.aim)
 }

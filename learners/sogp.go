@@ -192,7 +192,6 @@ func newSOGP[T learner.Float](cfg SOGPConfig, env learner.Env) (learner.Learner[
 	return l, nil
 }
 
-// Learn is Learner.Learn.
 func (l *sogp[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock("sogp", b, len(rounds)); err != nil {
 		return err
@@ -358,7 +357,6 @@ func (l *sogp[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return p.Proba(b, dst)
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *sogp[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
 
 // View is for [learner.ViewOf].
@@ -372,13 +370,10 @@ func (l *sogp[T]) Report() learner.PosteriorReport {
 	return learner.PosteriorReport{Passed: l.passed}
 }
 
-// Support is Keeper.Support.
 func (l *sogp[T]) Support() int { return l.list.Len() }
 
-// Updates is Learner.Updates.
 func (l *sogp[T]) Updates() int64 { return l.updates }
 
-// Bytes is Learner.Bytes.
 func (l *sogp[T]) Bytes() int64 {
 	return l.mean.Bytes() + l.Current.Bytes() + l.spares.Bytes((*processScore[T]).bytes) +
 		primal.BytesOf(l.alpha) + primal.BytesOf(l.C) + primal.BytesOf(l.Q) +
@@ -388,10 +383,8 @@ func (l *sogp[T]) Bytes() int64 {
 // State is Learner.State: the basis points, alpha and the lower triangles of C and Q.
 func (l *sogp[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *sogp[T]) SetState(s learner.State) error { return learner.SetState("sogp", s, l.fields) }
 
-// CheckState is Learner.CheckState.
 func (l *sogp[T]) CheckState(s learner.State) error {
 	return learner.CheckState("sogp", s, l.fields)
 }
@@ -498,7 +491,6 @@ func (p *processSum[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
-// Bytes is Predictor.Bytes.
 func (p *processSum[T]) Bytes() int64 {
 	return p.Sum.Bytes() + primal.BytesOf(p.C) + p.spares.Bytes((*processScore[T]).bytes) +
 		int64(unsafe.Sizeof(*p)-unsafe.Sizeof(p.Sum))
@@ -512,7 +504,6 @@ func (p *processSum[T]) CheckState(s learner.State) error {
 	return learner.CheckState(p.Name, s, p.Fields)
 }
 
-// Restored is Restorer.Restored.
 func (p *processSum[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return primal.Restored(p.Name, &processSum[T]{Sum: p.Cleared(), noise: p.noise, eps: p.eps,
 		spares: new(scratch.Stack[processScore[T]])}, s)

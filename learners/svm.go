@@ -319,7 +319,6 @@ func holdExpansion(h *learner.Hypothesis) (learner.Config, learner.State, bool) 
 	return &cfg, s.State(), true
 }
 
-// Score is Learner.Score.
 func (s *svm[T]) Score(b *engine.Block[T], dst []float64) error {
 	if !s.cfg.Linear() {
 		return s.sum.Score(b, dst)
@@ -333,7 +332,6 @@ func (s *svm[T]) hypothesis() primal.WideWeights[T] {
 	return primal.WideWeights[T]{Name: "svm", W: s.w, Divisor: 1, Bias: s.bias, Biased: true}
 }
 
-// Snapshot is Learner.Snapshot.
 func (s *svm[T]) Snapshot() learner.Predictor[T] {
 	if !s.cfg.Linear() {
 		return s.sum.View()
@@ -399,10 +397,8 @@ func (s *svm[T]) Bytes() int64 {
 // State is Learner.State: the weights, or with a kernel the support vectors.
 func (s *svm[T]) State() learner.State { return learner.StateOf(s.fields) }
 
-// SetState is Learner.SetState.
 func (s *svm[T]) SetState(st learner.State) error { return learner.SetState("svm", st, s.fields) }
 
-// CheckState is Learner.CheckState.
 func (s *svm[T]) CheckState(st learner.State) error {
 	return learner.CheckState("svm", st, s.fields)
 }

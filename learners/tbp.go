@@ -256,7 +256,6 @@ func newTBP[T learner.Float](cfg TBPConfig, env learner.Env) (learner.Learner[T]
 // candidateDraws is the stream of the draws of candidates. Those of example t begin at 2^32 t.
 const candidateDraws = 0x74627063
 
-// Learn is Learner.Learn.
 func (l *tbp[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckWeighted("tbp", b, len(rounds)); err != nil {
 		return err
@@ -431,13 +430,11 @@ func (l *tbp[T]) best() int32 {
 	return best
 }
 
-// Score is Learner.Score.
 func (l *tbp[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.Sum(1)
 	return p.Score(b, dst)
 }
 
-// Snapshot is Learner.Snapshot.
 func (l *tbp[T]) Snapshot() learner.Predictor[T] { return l.Sum(1).Copied() }
 
 // View is for [learner.ViewOf].
@@ -446,10 +443,8 @@ func (l *tbp[T]) View() learner.Predictor[T] { return l.Sum(1).View() }
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *tbp[T]) Weights() []float64 { return nil }
 
-// Updates is Learner.Updates.
 func (l *tbp[T]) Updates() int64 { return l.updates }
 
-// Bytes is Learner.Bytes.
 func (l *tbp[T]) Bytes() int64 {
 	n := l.Set.Bytes() + 4*int64(cap(l.among)+cap(l.leave)) + l.count.Bytes()
 	if l.cache != nil {
@@ -461,10 +456,8 @@ func (l *tbp[T]) Bytes() int64 {
 // State is Learner.State: kept examples and error cache, with coefficients and margins.
 func (l *tbp[T]) State() learner.State { return learner.StateOf(l.fields) }
 
-// SetState is Learner.SetState.
 func (l *tbp[T]) SetState(s learner.State) error { return learner.SetState("tbp", s, l.fields) }
 
-// CheckState is Learner.CheckState.
 func (l *tbp[T]) CheckState(s learner.State) error { return learner.CheckState("tbp", s, l.fields) }
 
 func (l *tbp[T]) fields(c *learner.Codec) {

@@ -685,7 +685,6 @@ type planned[T engine.Float] struct {
 	room *room[T]
 }
 
-// Next is Source.Next.
 func (s *planned[T]) Next() (*engine.Block[T], error) {
 	b, err := s.Source.Next()
 	if err == nil {
@@ -705,7 +704,6 @@ type replay[T engine.Float] struct {
 	gone  bool
 }
 
-// Next is Source.Next.
 func (r *replay[T]) Next() (*engine.Block[T], error) {
 	if r.gone {
 		return r.src.Next()

@@ -382,7 +382,6 @@ type behind[T engine.Float] struct {
 	lo     int // where view begins in the stream's block
 }
 
-// Next is Source.Next.
 func (s *behind[T]) Next() (*engine.Block[T], error) {
 	s.lo = 0
 	if s.left == 0 {

@@ -259,7 +259,6 @@ type weighing[T engine.Float] struct {
 	w         []T
 }
 
-// Next is Source.Next.
 func (s *weighing[T]) Next() (*engine.Block[T], error) {
 	b, err := s.src.Next()
 	if err != nil || b.Len() == 0 {

@@ -21,7 +21,6 @@ type progressLines struct {
 	metrics []metric // beside the error; of Recent where it is there
 }
 
-// Fit is eval.Progress.
 func (p *progressLines) Fit(s learner.FitStatus, elapsed time.Duration) {
 	if !p.fitted {
 		fmt.Fprintf(p.w, "%14s %12s %10s %14s %14s %10s\n",
@@ -32,7 +31,6 @@ func (p *progressLines) Fit(s learner.FitStatus, elapsed time.Duration) {
 		s.Updates, s.Epochs, s.Violators, s.Margin, s.Bound, elapsed.Seconds())
 }
 
-// Line is eval.Progress.
 func (p *progressLines) Line(s eval.Status) {
 	head, units, values := "", "", ""
 	of, name, late := s.Metrics, "", s.ErrorSince()
@@ -70,10 +68,8 @@ func (p *progressLines) Line(s eval.Status) {
 		s.Examples, s.Error(), max(10, len(p.recent)), late, s.Updates, rate(s), values)
 }
 
-// Step is eval.Progress.
 func (p *progressLines) Step(eval.Status) {}
 
-// End is eval.Progress.
 func (p *progressLines) End(s eval.Status) {
 	if s.Examples > p.last {
 		p.Line(s)
@@ -133,7 +129,6 @@ type progressLine struct {
 	Metrics *lineMetrics `json:"metrics,omitempty"`
 }
 
-// Fit is eval.Progress.
 func (p *progressJSON) Fit(s learner.FitStatus, elapsed time.Duration) {
 	finite := func(v float64) *float64 {
 		if v-v != 0 {
@@ -145,7 +140,6 @@ func (p *progressJSON) Fit(s learner.FitStatus, elapsed time.Duration) {
 		finite(s.Bound), elapsed.Seconds()})
 }
 
-// Line is eval.Progress.
 func (p *progressJSON) Line(s eval.Status) {
 	p.last = s.Examples
 	l := progressLine{Schema: schema, Type: "progress", Examples: s.Examples, Error: s.Error(),
@@ -159,10 +153,8 @@ func (p *progressJSON) Line(s eval.Status) {
 	p.enc.Encode(l)
 }
 
-// Step is eval.Progress.
 func (p *progressJSON) Step(eval.Status) {}
 
-// End is eval.Progress.
 func (p *progressJSON) End(s eval.Status) {
 	if s.Examples > p.last {
 		p.Line(s)
@@ -175,16 +167,13 @@ type progressBar struct {
 	drawn time.Duration // since the start
 }
 
-// Line is eval.Progress.
 func (p *progressBar) Line(eval.Status) {}
 
-// Fit is eval.Progress.
 func (p *progressBar) Fit(s learner.FitStatus, _ time.Duration) {
 	p.bar.draw(-1, s.Updates, "updates", fmt.Sprintf("%d violators, margin %.4g, at most %.4g",
 		s.Violators, s.Margin, s.Bound))
 }
 
-// Step is eval.Progress.
 func (p *progressBar) Step(s eval.Status) {
 	if p.bar.shown() && s.Elapsed-p.drawn < 100*time.Millisecond {
 		return
@@ -197,5 +186,4 @@ func (p *progressBar) Step(s eval.Status) {
 	p.bar.draw(total, s.Examples, "examples", fmt.Sprintf("error %.4f", s.Error()))
 }
 
-// End is eval.Progress.
 func (p *progressBar) End(eval.Status) { p.bar.clear() }

@@ -85,7 +85,6 @@ type clocked struct {
 	took time.Duration
 }
 
-// Learn is Learner.Learn.
 func (c *clocked) Learn(b *engine.Block[float32], rounds []learner.Round) error {
 	began := measure.ThreadTime()
 	err := c.Learner.Learn(b, rounds)
