@@ -145,9 +145,7 @@ func open(m *model.Model, pairs bool) (*Form, error) {
 	return f, nil
 }
 
-// Hypothesis returns what the model computes of prepared examples. Errors are those of Open.
-func Hypothesis(m *model.Model) (learner.Hypothesis, error) { return hypothesisOf(m, false) }
-
+// hypothesisOf returns what the model computes of prepared examples. Errors are those of Open.
 func hypothesisOf(m *model.Model, pairs bool) (learner.Hypothesis, error) {
 	if m.Precision == "f64" {
 		return hypothesis[float64](m, pairs)

@@ -110,7 +110,7 @@ func explainAll[T learner.Float](t *testing.T, name string, m *model.Model, tol 
 
 func hypothesisBias(t *testing.T, m *model.Model, k int) float64 {
 	t.Helper()
-	h, err := Hypothesis(m)
+	h, err := hypothesisOf(m, false)
 	if err != nil {
 		t.Fatal(err)
 	}

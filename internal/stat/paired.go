@@ -91,16 +91,6 @@ func (s Sample) Variance() float64 {
 	return s.m2 / float64(s.N-1)
 }
 
-// SampleOf returns the sample of n numbers with that sum and sum of squares: whole numbers, so that
-// both are exact.
-func SampleOf(n, sum, squares int64) Sample {
-	if n == 0 {
-		return Sample{}
-	}
-	mean := float64(sum) / float64(n)
-	return Sample{N: n, Mean: mean, m2: max(0, float64(squares)-float64(sum)*mean)}
-}
-
 // TTest is Student's test whether the numbers have mean 0, as differences of pairs do where there
 // is none. half is half the mean's 95 % interval. Where all numbers are the same, p is 0, or 1 if
 // they are 0. Of fewer than two numbers p is 1 and half infinite.

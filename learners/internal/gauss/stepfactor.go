@@ -181,12 +181,6 @@ func NormalQuantile(p float64) float64 {
 	}
 }
 
-// logNormalCDF returns log Phi(z).
-func logNormalCDF(z float64) float64 {
-	s := NewStepFactor(z, 0)
-	return s.logZ()
-}
-
 // stepFactor holds the moments of N(u; mc, vc) f(u), where z = mc/sqrt(vc):
 //
 //	mass Z,   mean mc + h sqrt(vc),   variance vc w

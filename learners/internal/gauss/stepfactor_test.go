@@ -287,3 +287,9 @@ func BenchmarkStepFactor(b *testing.B) {
 		})
 	}
 }
+
+// logNormalCDF returns log Phi(z).
+func logNormalCDF(z float64) float64 {
+	s := NewStepFactor(z, 0)
+	return s.logZ()
+}
