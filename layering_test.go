@@ -170,7 +170,8 @@ func TestImports(t *testing.T) {
 		}
 		for _, imp := range rows[dir] {
 			if !used[dir][imp] {
-				t.Errorf("%s no longer imports %s: take it off its row in ARCHITECTURE.md", dir, imp)
+				t.Errorf("%s no longer imports %s: take it off its row in ARCHITECTURE.md", dir,
+					imp)
 			}
 			if !slices.Contains(order[i+1:], imp) {
 				t.Errorf("%s imports %s, whose row is not below its own", dir, imp)
@@ -211,7 +212,7 @@ func TestTraitsNotAssertions(t *testing.T) {
 		}
 		ast.Inspect(s.File, func(n ast.Node) bool {
 			if a, ok := n.(*ast.TypeAssertExpr); ok && ofCapability(a.Type) {
-				t.Errorf("%s: an assertion for what a learner can do: make it one of learner.Traits",
+				t.Errorf("%s: an assertion for what a learner can do: make it a line of Traits",
 					fileSet.Position(a.Pos()))
 			}
 			return true
@@ -466,8 +467,8 @@ func TestAPI(t *testing.T) {
 		}
 	}
 	if t.Failed() {
-		t.Log("If that is meant: go test -run '^TestAPI$' . -write-api, and say in the commit who " +
-			"has to change what.")
+		t.Log("If that is meant: go test -run '^TestAPI$' . -write-api, and say in the commit " +
+			"who has to change what.")
 	}
 }
 

@@ -30,7 +30,8 @@ func TestMasksAreDraws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := NewDraws(rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "stream")).Bernoulli(
 			anyTau.Draw(t, "tau"))
-		members, word := rapid.IntRange(1, 300).Draw(t, "members"), rapid.IntRange(0, 5).Draw(t, "word")
+		members := rapid.IntRange(1, 300).Draw(t, "members")
+		word := rapid.IntRange(0, 5).Draw(t, "word")
 		first := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(1<<48-4, 1<<48)).Draw(t, "example")
 		words, examples := (members+63)/64, rapid.IntRange(0, 9).Draw(t, "examples")
 		mask := make([]uint64, words*examples)

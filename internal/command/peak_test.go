@@ -150,9 +150,6 @@ func TestPeakMemory(t *testing.T) {
 			"reading it into memory takes more than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && strings.HasPrefix(c.name, "a far index, ") && c.code == 0 {
-				t.Skip("half a second each")
-			}
 			dir := t.TempDir()
 			file := filepath.Join(dir, "data")
 			f, err := os.Create(file)

@@ -87,9 +87,6 @@ func TestProfileTags(t *testing.T) {
 		{"compare -q MODEL MODEL DATA", "learner obpm stage predict model"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			if testing.Short() && !strings.HasPrefix(c.args, "train") {
-				t.Skip("each takes seconds of samples")
-			}
 			file := filepath.Join(dir, "profile", "cpu.pprof")
 			var args []string
 			for _, w := range strings.Fields(c.args) {
