@@ -31,7 +31,7 @@ func learnAndScore(ctx context.Context, file string) error {
 	return m.Save(file + ".model") // halfspace.Load, or the command, reads it
 }
 
-// The README's program, on a small file: the label is the sign of the size, the age is noise.
+// The program of docs/go.md, on a small file: the label is the sign of the size, the age is noise.
 func Example() {
 	dir, err := os.MkdirTemp("", "halfspace")
 	if err != nil {
@@ -60,21 +60,20 @@ func Example() {
 	// the label is large
 }
 
-// TestREADME: the Go code that README shows is the function learnAndScore above, so it compiles and
-// does what it says.
-func TestREADME(t *testing.T) {
+// The Go code of docs/go.md is the function learnAndScore above.
+func TestGoPage(t *testing.T) {
 	source, err := os.ReadFile("example_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("docs/go.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, function, _ := strings.Cut(string(source), "\nfunc learnAndScore(")
 	function, _, found := strings.Cut(function, "\n}\n")
-	if !found || !strings.Contains(string(readme),
+	if !found || !strings.Contains(string(page),
 		"```go\nfunc learnAndScore("+function+"\n}\n```\n") {
-		t.Error("README's Go code is not the function learnAndScore of example_test.go")
+		t.Error("the Go code of docs/go.md is not the function learnAndScore of example_test.go")
 	}
 }

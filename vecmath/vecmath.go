@@ -36,8 +36,7 @@
 // kernels called Unchecked check the ends of a list only: they are for this module, and no other
 // can name the type of their first argument.
 //
-// docs/vecmath.md has what is promised at each edge, gonum's and BLAS' names beside these, and
-// times beside gonum's and vek's.
+// docs/numerics.md has the promises in full, and times compared with gonum's and vek's.
 package vecmath
 
 // Float is the element type of kernels.

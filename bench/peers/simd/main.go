@@ -1,4 +1,4 @@
-// Simd prints the table of docs/vecmath.md: the CPU time of vecmath's kernels beside gonum's and
+// Simd prints the table of docs/numerics.md: the CPU time of vecmath's kernels beside gonum's and
 // vek's, in the same process and in turn.
 //
 //	go run . [-rounds 15] [-bits]

@@ -53,17 +53,15 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The page has a line for each operation and size that the program prints.
+// The page has a line for each operation that the program prints.
 func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/vecmath.md")
+	page, err := os.ReadFile("../../../docs/numerics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, op := range operations64(1) {
-		for _, n := range []int{16, 100, 784, 10000} {
-			if head := fmt.Sprintf("\n| %s | %d | ", op.name, n); !strings.Contains(string(page), head) {
-				t.Errorf("docs/vecmath.md has no line %q", strings.TrimSpace(head))
-			}
+		if head := fmt.Sprintf("\n| %s | 784 | ", op.name); !strings.Contains(string(page), head) {
+			t.Errorf("docs/numerics.md has no line %q", strings.TrimSpace(head))
 		}
 	}
 }

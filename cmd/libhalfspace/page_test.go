@@ -8,19 +8,19 @@ import (
 	"testing"
 )
 
-// TestREADME: what README.md shows of C is built and run by the lines that it shows.
-func TestREADME(t *testing.T) {
+// TestPage: the program of docs/c.md is built and run by the lines that it shows.
+func TestPage(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc") // TestC says whether there must be one
 	}
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../docs/c.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	parts := regexp.MustCompile("(?s)```c\n(.*?)```\n\n```sh checkout\ncd cmd/libhalfspace (&& .*?)```").
 		FindStringSubmatch(string(readme))
 	if parts == nil {
-		t.Fatal("README has no program in C with the commands that build it behind it")
+		t.Fatal("docs/c.md has no program in C with the commands that build it behind it")
 	}
 	for _, name := range []string{"spam.c", "spam", "libhalfspace.so", "libhalfspace.h"} {
 		if _, err := os.Stat(name); err == nil {
