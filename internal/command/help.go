@@ -16,6 +16,30 @@ import (
 // helpWidth is the widest line of all help.
 const helpWidth = 100
 
+// rareKey annotates a flag that --help leaves out and --help-all shows.
+const rareKey = "rare"
+
+// rare says of flags that few need them.
+func rare(fs *pflag.FlagSet, flags ...string) {
+	for _, flag := range flags {
+		fs.SetAnnotation(flag, rareKey, nil)
+	}
+}
+
+// helpAllFlag adds --help-all to a command that has rare flags.
+func helpAllFlag(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.BoolFunc("help-all", "help with all flags, those that few need too", func(string) error {
+		return fs.Set("help", "true") // cobra has added it by now
+	})
+}
+
+// showsAll reports whether --help-all was given, or there is none.
+func showsAll(cmd *cobra.Command) bool {
+	f := cmd.Flags().Lookup("help-all")
+	return f == nil || f.Changed
+}
+
 // setHelp gives a command, and those below it, help that is folded at helpWidth.
 func setHelp(root *cobra.Command) {
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -66,8 +90,8 @@ func writeUsage(w io.Writer, cmd *cobra.Command) error {
 	list("Commands", func(c *cobra.Command) bool {
 		return c.IsAvailableCommand() || c.Name() == "help"
 	})
-	writeFlags(&b, "Flags", cmd.LocalFlags())
-	writeFlags(&b, "Flags of every command", cmd.InheritedFlags())
+	writeFlags(&b, "Flags", cmd.LocalFlags(), showsAll(cmd))
+	writeFlags(&b, "Flags of every command", cmd.InheritedFlags(), true)
 	list("Topics", (*cobra.Command).IsAdditionalHelpTopicCommand)
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "\nMore about a command: %s [command] --help\n", cmd.CommandPath())
@@ -101,25 +125,33 @@ func ofAll(f *pflag.Flag) *pflag.Flag {
 	return &words
 }
 
-// writeFlags prints flags that are no settings of learners as a table; without any, nothing.
-func writeFlags(w io.Writer, title string, fs *pflag.FlagSet) {
+// rowOf returns the line of a flag.
+func rowOf(f *pflag.Flag) flagRow {
+	what, text := pflag.UnquoteUsage(f)
+	name := "      --" + f.Name
+	if f.Shorthand != "" {
+		name = "  -" + f.Shorthand + ", --" + f.Name
+	}
+	if what != "" {
+		name += " " + what
+	}
+	if def := f.DefValue; !slices.Contains([]string{"", "0", "0s", "false", "[]"}, def) {
+		text += " (default " + def + ")"
+	}
+	return flagRow{name, text}
+}
+
+// writeFlags prints flags that are no settings of learners as a table, the rare ones with all
+// alone; without any, nothing.
+func writeFlags(w io.Writer, title string, fs *pflag.FlagSet, all bool) {
 	var rows []flagRow
 	fs.VisitAll(func(f *pflag.Flag) {
-		if f = ofAll(f); f == nil || f.Hidden {
+		if _, rare := f.Annotations[rareKey]; rare && !all {
 			return
 		}
-		what, text := pflag.UnquoteUsage(f)
-		name := "      --" + f.Name
-		if f.Shorthand != "" {
-			name = "  -" + f.Shorthand + ", --" + f.Name
+		if f = ofAll(f); f != nil && !f.Hidden {
+			rows = append(rows, rowOf(f))
 		}
-		if what != "" {
-			name += " " + what
-		}
-		if def := f.DefValue; !slices.Contains([]string{"", "0", "0s", "false", "[]"}, def) {
-			text += " (default " + def + ")"
-		}
-		rows = append(rows, flagRow{name, text})
 	})
 	writeFlagRows(w, title, rows)
 }
@@ -196,8 +228,11 @@ func writeLearnerHelp(w io.Writer, cmd *cobra.Command, name string) {
 				settingRows(e.Config()))
 		}
 	}
-	writeFlags(w, "Flags of every learner", cmd.LocalFlags())
-	writeFlags(w, "Flags of every command", cmd.InheritedFlags())
+	if !showsAll(cmd) {
+		writeFlagRows(w, "Flags of "+name+" and its like", traitRows(cmd.Flags(), c.Traits()))
+	}
+	writeFlags(w, "Flags of every learner", cmd.LocalFlags(), showsAll(cmd))
+	writeFlags(w, "Flags of every command", cmd.InheritedFlags(), true)
 }
 
 // settingRows lists a learner's settings with their defaults.

@@ -83,6 +83,11 @@ func TestLearnerHelp(t *testing.T) {
 		c := e.Config()
 		own, common, found := strings.Cut(printed(t, "train", "--help", "-a", name),
 			"Flags of every learner:")
+		for _, f := range ofTraits {
+			if has := strings.Contains(own, "\n      --"+f.flag+" "); has != f.of(c.Traits()) {
+				t.Errorf("%s: --%s in its help: %v", name, f.flag, has)
+			}
+		}
 		if !found || !strings.Contains(common, "--until-converged") {
 			t.Errorf("%s: no flags of every learner", name)
 		}
@@ -122,8 +127,13 @@ func TestLearnerHelp(t *testing.T) {
 			t.Errorf("pa with --rff: no %q in its help:\n%s", want, both)
 		}
 	}
-	if text := printed(t, "train", "--help"); strings.Contains(text, "--members") {
-		t.Error("train --help has settings of single learners")
+	text := printed(t, "train", "--help")
+	if n := strings.Count(text, "\n      --") + strings.Count(text, "\n  -"); n > 46 ||
+		strings.Contains(text, "--members") || strings.Contains(text, "--max-line") {
+		t.Errorf("train --help lists %d flags:\n%s", n, text)
+	}
+	if text := printed(t, "train", "--help-all"); !strings.Contains(text, "\n      --max-line SIZE") {
+		t.Errorf("train --help-all lacks flags:\n%s", text)
 	}
 	// --scale of the examples is for all, though some learners have a setting of that name.
 	for _, args := range [][]string{{"train"}, {"cv"}, {"tune"}, {"compare"}, {"train", "-a", "pa"},

@@ -30,7 +30,7 @@ func envName(flag string) string {
 }
 
 // notSettings are flags that only a command line can give.
-var notSettings = []string{"help", "config", "version"}
+var notSettings = []string{"help", "help-all", "config", "version"}
 
 // otherEnv reports variables of this name space that are no flags: the data folder, the token of
 // serve, and what only tests read.

@@ -43,6 +43,7 @@ func studyFlags(cmd *cobra.Command, without func(*pflag.Flag) bool,
 			fs.AddFlag(f)
 		}
 	})
+	helpAllFlag(cmd)
 	t.cmd = cmd
 	return t
 }

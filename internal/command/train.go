@@ -71,6 +71,7 @@ func newTrainCmd() *cobra.Command {
 	if elsewhere != nil {
 		t.away.flags(cmd.Flags())
 	}
+	helpAllFlag(cmd)
 	return cmd
 }
 
@@ -228,7 +229,36 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"maxabs")
 	a := fs.Lookup("learner")
 	a.Value = learnerFlag{a.Value}
+	rare(fs, "drift-keep", "fading", "delay", "id-col", "wait-max", "wait-bytes", "margin-svm",
+		"latency", "hash-bits", "interactions", "number-col", "index-base", "header", "max-line",
+		"any-format", "predict-only", "replay", "until", "shard-by", "trace", "impl")
+	for _, f := range ofTraits {
+		rare(fs, f.flag)
+	}
 	return cmd
+}
+
+// ofTraits are flags that only learners with a trait have: the help of these shows them.
+var ofTraits = []struct {
+	flag string
+	of   func(learner.Traits) bool
+}{
+	{"active-set", func(t learner.Traits) bool { return t.ActiveSet }},
+	{"halving", func(t learner.Traits) bool { return t.Halving }},
+	{"soft-delta", func(t learner.Traits) bool { return t.SoftDelta }},
+	{"rho", func(t learner.Traits) bool { return t.Origin }},
+	{"shard", func(t learner.Traits) bool { return t.Splits > 0 }},
+	{"rows", func(t learner.Traits) bool { return t.Merges }},
+}
+
+// traitRows lists the flags that learners of some traits have.
+func traitRows(fs *pflag.FlagSet, has learner.Traits) (rows []flagRow) {
+	for _, f := range ofTraits {
+		if flag := fs.Lookup(f.flag); flag != nil && f.of(has) {
+			rows = append(rows, rowOf(flag))
+		}
+	}
+	return rows
 }
 
 // run makes Options of the flags, trains, and prints what came of it.
