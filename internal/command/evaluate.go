@@ -187,10 +187,7 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 	}
 	e.output.decided(e.cmd, s.Info())
 	proba := learner.ProbaOf(p) != nil
-	if e.labels = m.Prep.Classes; e.labels == nil {
-		shown := m.Prep.Shown()
-		e.labels = []string{orRest(shown.Negative), shown.Positive}
-	}
+	e.labels = labelsOf(&m.Prep)
 	t, classes := m.Threshold, len(m.Prep.Classes)
 	_, err = eval.TallyEach(work, p, s, proba, func(o *eval.Outcome, scores []float64) {
 		if classes > 0 && int(o.Class) >= classes {

@@ -58,12 +58,7 @@ func spreadOf[T engine.Float](p *predictor) (*spread.Spread[T], error) {
 // addInterval adds the columns of the i-th example in hand.
 func (w *writer[T]) addInterval(b *engine.Block[T], i int) {
 	low, high := w.spread.Quantiles(b, i, w.p.share)
-	number := func(v float64) {
-		w.buf = append(w.buf, '\t')
-		w.buf = appendNumber(w.buf, v)
-	}
-	number(low)
-	number(high)
+	w.columns(low, high)
 	if width := high - low; width-width == 0 {
 		w.width += width
 	}
@@ -72,7 +67,6 @@ func (w *writer[T]) addInterval(b *engine.Block[T], i int) {
 	}
 	if c := w.p.m.Calibration; c != nil && w.p.proba {
 		p, q := c.Proba(low), c.Proba(high)
-		number(min(p, q))
-		number(max(p, q))
+		w.columns(min(p, q), max(p, q))
 	}
 }
