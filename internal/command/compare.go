@@ -66,7 +66,8 @@ func newCompareCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [flags] MODEL MODEL... FILE...",
 		Short: "Say which of several models or learners is better, and how sure that is",
-		Long: `Have several models predict the same labelled examples, or several learners learn them,
+		Long: `Have several models predict the same labelled examples, or several learners learn
+them,
 and say how their errors differ.
 
 Models come first, then the files of examples. Or -a names a learner with its flags, in quotes,

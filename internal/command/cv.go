@@ -87,7 +87,8 @@ func newCVCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cv [flags] FILE...",
 		Short: "Estimate the error of a learner by cross-validation",
-		Long: `Split the examples into folds, train on all but one as train would, and count the errors
+		Long: `Split the examples into folds, train on all but one as train would, and count the
+errors
 on that one, for each fold in turn.
 
 The examples are read once and kept in memory. Folds are drawn from --seed, each with its share of

@@ -45,7 +45,8 @@ func newDataCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data list|get|verify",
 		Short: "List, fetch and verify the public data sets",
-		Long: `List the public data sets that documents and experiments here read, fetch them from where they are
+		Long: `List the public data sets that documents and experiments here read, fetch them from
+where they are
 published, and verify those that are there.
 
 The folder is that of --dir, or HALFSPACE_DATA, in which all commands look for files. The sets
@@ -117,7 +118,8 @@ func unknownSet(args []string, err error) error {
 func newDataListCmd() *cobra.Command {
 	d := &dataFlags{}
 	return dataCmd(d, "list [SET|FILE...]", "List the sets: files, sizes, licences, what is there",
-		`List the public data sets and their files: content in bytes, rows, and whether the file is in
+		`List the public data sets and their files: content in bytes, rows, and whether the file
+is in
 the folder as it was published (good, missing, bad). With --json also addresses and checksums.`,
 		func(cmd *cobra.Command, list []public.File) error {
 			for _, f := range list {
@@ -221,7 +223,8 @@ there are looked at. Exit code 3 where a file is another, or missing.`,
 func newDataGetCmd() *cobra.Command {
 	d := &dataFlags{}
 	cmd := dataCmd(d, "get SET|FILE...", "Fetch sets from where they are published",
-		`Fetch files from where they are published, into the folder, which is made if need be. A file
+		`Fetch files from where they are published, into the folder, which is made if need be. A
+file
 appears whole and verified, or not at all; those that are there as published are left. What was cut
 goes on where it stopped, in this run after a pause, or in the next. Proxies are taken from
 HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Exit code 1 where a file could not be fetched, 3 where another

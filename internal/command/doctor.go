@@ -69,7 +69,8 @@ func newDoctorCmd() *cobra.Command {
 		Use: "doctor",
 		Short: "Look at this machine: CPU, kernels and their self-tests, caches, threads, " +
 			"memory bandwidth",
-		Long: `Look at this machine: CPU, caches, threads, memory bandwidth, and the implementations of the numeric kernels.
+		Long: `Look at this machine: CPU, caches, threads, memory bandwidth, and the
+implementations of the numeric kernels.
 
 Every implementation that the machine supports is tested against the reference, bit for bit; a
 difference is exit code 1.`,

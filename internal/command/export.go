@@ -32,7 +32,8 @@ func newExportCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export --to FORMAT -i MODEL -o FILE [flags]",
 		Short: "Write a model in the form of another program",
-		Long: `Write a model in the form of another program, to a file that appears whole or not at all, or to
+		Long: `Write a model in the form of another program, to a file that appears whole or not
+at all, or to
 stdout. What prepares rows (an appended feature, --normalize max) is worked into the numbers, so
 that the file takes rows as they are.
 
@@ -121,7 +122,8 @@ func newImportCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import --from FORMAT -o MODEL FILE [flags]",
 		Short: "Make a model of another program's",
-		Long: `Make a model of a file that another program wrote. It scores as that program does, in double
+		Long: `Make a model of a file that another program wrote. It scores as that program does,
+in double
 precision, on svmlight files whose features count from 1.
 
   liblinear  models of classification (-s 0 to 7): weights, of two classes or more

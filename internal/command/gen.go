@@ -25,7 +25,8 @@ func newGenCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gen NAME [flags]",
 		Short: "Write synthetic examples as svmlight text",
-		Long: `Write synthetic examples as svmlight text, to stdout or a file. Equal parameters give equal text everywhere.
+		Long: `Write synthetic examples as svmlight text, to stdout or a file. Equal parameters
+give equal text everywhere.
 
 Generators:
 ` + list.String(),

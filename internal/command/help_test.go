@@ -132,7 +132,8 @@ func TestLearnerHelp(t *testing.T) {
 		strings.Contains(text, "--members") || strings.Contains(text, "--max-line") {
 		t.Errorf("train --help lists %d flags:\n%s", n, text)
 	}
-	if text := printed(t, "train", "--help-all"); !strings.Contains(text, "\n      --max-line SIZE") {
+	if text := printed(t, "train", "--help-all"); !strings.Contains(text,
+		"\n      --max-line SIZE") {
 		t.Errorf("train --help-all lacks flags:\n%s", text)
 	}
 	// --scale of the examples is for all, though some learners have a setting of that name.

@@ -38,7 +38,8 @@ func newInspectCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] MODEL",
 		Short: "Show what is in a model, or how it comes to a score",
-		Long: `Show what is in a model: learner, settings, how rows become examples, labels, counters, and the
+		Long: `Show what is in a model: learner, settings, how rows become examples, labels,
+counters, and the
 largest weights by name, or the largest coefficients with the examples kept. Weights are those of
 rows as they are prepared (scaled, normalised); export --to text has them for rows as they are. A
 model of members whose kept sum is not that of their weights is damaged: such are some that earlier

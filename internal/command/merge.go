@@ -49,7 +49,8 @@ func newMergeCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge [flags] -m FILE MODEL MODEL...",
 		Short: "Join models: posteriors of different examples, or the parts of an ensemble",
-		Long: `Write the model whose posterior is that of all the models' examples, as if these had been
+		Long: `Write the model whose posterior is that of all the models' examples, as if these
+had been
 learned by one.
 
 The Gaussians are multiplied by their natural parameters, in which the prior counts once; points
@@ -70,8 +71,8 @@ for some of it, and rounds for more: each goes on from the average (train -i mix
 merge --mix uniform --prior mixed.model).
 
 The models need the same learner, settings, precision, labels and preparation of examples. Learners
-that can be merged: ` + strings.Join(shard.Mergeable(), ", ") + `, these over random features (--rff) of one
-seed, and models of several classes of these, class by class.
+that can be merged: ` + strings.Join(shard.Mergeable(), ", ") + `, these over random
+features (--rff) of one seed, and models of several classes of these, class by class.
 
 With --trace the models are parts of one ensemble (train --shard), each of which has learned all
 examples. They become the model that one machine would have learned, to the byte, with its

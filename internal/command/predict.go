@@ -143,7 +143,8 @@ func newPredictCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict [flags] -i MODEL FILE...",
 		Short: "Print labels and scores of examples",
-		Long: `Print a line for each example: the predicted label as the training data wrote it, a tab, the
+		Long: `Print a line for each example: the predicted label as the training data wrote it, a
+tab, the
 score. A label that begins with a quote, or has a character in it that is not printed (a tab, a
 newline), is shown in quotes, with backslashes as in Go and JSON: "a\tb".
 

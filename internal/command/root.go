@@ -175,7 +175,8 @@ func newBareRoot(out io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "halfspace",
 		Short: "Learn linear and kernel classifiers with a large margin, one example at a time",
-		Long: `halfspace learns linear and kernel classifiers with a large margin, one example at a time.
+		Long: `halfspace learns linear and kernel classifiers with a large margin, one example at
+a time.
 
 Data and results go to stdout, everything said about them to stderr.`,
 		Example: `  halfspace gen margin -n 2000 -o margin.svm

@@ -48,7 +48,8 @@ func newServeCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [flags] --model NAME=FILE",
 		Short: "Predict and learn by HTTP",
-		Long: `Serve models by HTTP: programs in any language predict with them, and teach them, while they
+		Long: `Serve models by HTTP: programs in any language predict with them, and teach them,
+while they
 run.
 
   POST /v1/models/NAME/predict   predict rows: label, score, probability where there is one, and the

@@ -90,7 +90,8 @@ through 5 times, each time in a fresh order, unless --epochs says otherwise (hel
 
 Learners, each with settings of its own (halfspace train -a NAME --help):
 ` + learnerHelp(),
-		Example: `  halfspace train -a obpm --bias append --normalize unit --epochs 3 --shuffle --test a9a.t a9a
+		Example: "  halfspace train -a obpm --bias append --normalize unit --epochs 3 --shuffle " +
+			`--test a9a.t a9a
   halfspace train -a perceptron --until-converged --max-updates 1000000 -m sonar.model sonar.csv
   zcat stream.gz | halfspace train -a pa --C 0.1 -m stream.model --checkpoint-every 60s -
   halfspace train -i stream.model -m stream.model more.svm

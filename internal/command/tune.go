@@ -91,7 +91,8 @@ func newTuneCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune [flags] FILE...",
 		Short: "Find the best settings of a learner: grid, random draws, early losers dropped",
-		Long: `Try several settings on the same examples, which are read once, and say which makes the
+		Long: `Try several settings on the same examples, which are read once, and say which makes
+the
 fewest errors.
 
   --grid AXIS=V1,V2,...   values of a flag; given again, all combinations are tried
@@ -120,7 +121,8 @@ differences in each example. By cv it is, of any --score, that of the difference
 cv's correction, from the third fold on.
 
 With -m the model of the best is written, to the byte the one that the printed command writes.`,
-		Example: `  halfspace tune -a obpm --grid tau=.05,.1,.3 --grid normalize=none,unit -m best.model a9a
+		Example: "  halfspace tune -a obpm --grid tau=.05,.1,.3 --grid normalize=none,unit " +
+			`-m best.model a9a
   halfspace tune -a pa --random 16 --range C=1e-3:1e3:log --seed 7 a9a
   zcat stream.gz | halfspace tune -a arow -m best.model -
   halfspace tune -a svm --until-converged --by cv --grid C=.01,.1,1,10 sonar.csv
