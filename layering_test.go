@@ -259,14 +259,14 @@ func TestNoFlags(t *testing.T) {
 
 // TestNoLearnersNames: above the contract no learner is known by its name. Which learner is the
 // default is learner.Default; what else one can do, its Traits. Help may name learners: values of
-// the fields Long and Example, and the topics of topics.go.
+// the fields Long and Example.
 func TestNoLearnersNames(t *testing.T) {
 	names := learner.Names()
 	option := regexp.MustCompile(`(?:^|\s)(?:-a|--learner)[ =](` + strings.Join(names, "|") + `)\b`)
 	homonyms := map[string]string{"internal/command/train.go": "pairs"} // a flag: of classes
 	for _, s := range code(t) {
 		above := []string{".", "internal/command", "training", "eval", "model"}
-		if !slices.Contains(above, s.dir) || s.path == "internal/command/topics.go" {
+		if !slices.Contains(above, s.dir) {
 			continue
 		}
 		for at, text := range literals(s) {

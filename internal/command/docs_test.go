@@ -87,7 +87,7 @@ func blocksOf(page string) (blocks []block, prose string) {
 	return blocks, b.String()
 }
 
-// TestDocs runs the commands of the documents.
+// TestDocs runs the commands of the documents, those of one in their order.
 func TestDocs(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are a POSIX shell's")
@@ -99,57 +99,59 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 		blocks, prose := blocksOf(string(text))
-		dir := t.TempDir()
 		for _, b := range blocks {
-			where := fmt.Sprintf("%s:%d", filepath.Base(page), b.line)
-			switch b.language {
-			case "sh", "console":
-			case "python":
-				if b.mark != "library" {
-					t.Run(where, func(t *testing.T) { b.runPython(t, dir) })
-				}
-				continue
-			case "go", "c", "text", "toml":
-				continue
-			default:
-				t.Errorf("%s: a block of language %q: want sh, console, python, go, c, text "+
-					"or toml",
-					where, b.language)
-				continue
-			}
-			switch b.mark {
-			case "", "data", "slow", "checkout", "nats", "kafka", "beam":
-			default:
-				t.Errorf("%s: a block marked %q: want data, slow, checkout, "+
-					"nats, kafka or beam", where, b.mark)
-			}
-			if b.ofModule() {
-				continue
-			}
-			if b.mark == "" {
+			if b.isShell() && b.mark == "" && !b.ofModule() {
 				runs++
 			}
-			t.Run(where, func(t *testing.T) {
-				checkCommands(t, b.commands())
-				switch {
-				case race.Enabled: // they are slow then, and have tests of their own
-				case b.mark == "data" && !testing.Short():
-					b.run(t, dir, "HALFSPACE_DATA="+filepath.Dir(realdata.File(t, "a9a.gz")))
-				case b.mark == "":
-					b.run(t, dir)
+		}
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, b := range blocks {
+				t.Run(fmt.Sprint(b.line), func(t *testing.T) { b.test(t, dir) })
+			}
+			t.Run("quoted", func(t *testing.T) {
+				for _, m := range regexp.MustCompile("`(halfspace [^`]*)`").FindAllStringSubmatch(
+					strings.Join(strings.Fields(prose), " "), -1) {
+					checkCommands(t, m[1])
 				}
 			})
-		}
-		// Quoted commands.
-		t.Run(filepath.Base(page)+":quoted", func(t *testing.T) {
-			for _, m := range regexp.MustCompile("`(halfspace [^`]*)`").FindAllStringSubmatch(
-				strings.Join(strings.Fields(prose), " "), -1) {
-				checkCommands(t, m[1])
-			}
 		})
 	}
 	if runs < 10 {
 		t.Errorf("%d blocks that are run: are the documents found?", runs)
+	}
+}
+
+// isShell reports whether the block has commands.
+func (b block) isShell() bool { return b.language == "sh" || b.language == "console" }
+
+// test checks the block, and runs it if it is to be run.
+func (b block) test(t *testing.T, dir string) {
+	switch {
+	case b.language == "python" && b.mark != "library":
+		b.runPython(t, dir)
+		return
+	case slices.Contains([]string{"python", "go", "c", "text", "toml"}, b.language):
+		return
+	case !b.isShell():
+		t.Errorf("a block of language %q: want sh, console, python, go, c, text or toml",
+			b.language)
+		return
+	case !slices.Contains([]string{"", "data", "slow", "checkout", "nats", "kafka", "beam"},
+		b.mark):
+		t.Errorf("a block marked %q: want data, slow, checkout, nats, kafka or beam", b.mark)
+	}
+	if b.ofModule() {
+		return
+	}
+	checkCommands(t, b.commands())
+	switch {
+	case race.Enabled: // they are slow then, and have tests of their own
+	case b.mark == "data" && !testing.Short():
+		b.run(t, dir, "HALFSPACE_DATA="+filepath.Dir(realdata.File(t, "a9a.gz")))
+	case b.mark == "":
+		b.run(t, dir)
 	}
 }
 
@@ -244,7 +246,8 @@ func checkCommands(t *testing.T, script string) {
 	if out, err := exec.Command("bash", "-n", "-c", script).CombinedOutput(); err != nil {
 		t.Errorf("%s\n%v\n%s", script, err, out)
 	}
-	quoted := regexp.MustCompile(`"[^"\n]* [^"\n]*"`) // arguments of several words: no flags of ours
+	// arguments of several words: no flags of ours
+	quoted := regexp.MustCompile(`"[^"\n]* [^"\n]*"`)
 	for line := range strings.Lines(script) {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
 		line = quoted.ReplaceAllString(line, `""`)

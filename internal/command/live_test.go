@@ -205,25 +205,30 @@ func TestLiveTrain(t *testing.T) {
 	}
 }
 
-// TestLiveInterrupt keeps what was read where the interrupt comes with rows still unlearned.
+// TestLiveInterrupt keeps what was read where the interrupt comes with rows still unlearned, or
+// where nothing ever came.
 func TestLiveInterrupt(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupt can be sent to a process on Windows")
 	}
-	p := startLive(t, true, "train", "-a", "pa", "-m", filepath.Join(t.TempDir(), "m"),
-		"--progress", "json", "-")
-	for i := range 40 {
-		io.WriteString(p.in, liveRow(i))
-	}
-	p.line()
-	awaitRead(t, p.in)
-	p.cmd.Process.Signal(os.Interrupt)
-	told := ""
-	for s := range p.lines {
-		told += s + "\n"
-	}
-	if !strings.Contains(told, "stopped after 40 examples") {
-		t.Error(told)
+	for rows, want := range map[int]string{0: "stopped", 40: "stopped after 40 examples"} {
+		p := startLive(t, true, "train", "-a", "pa", "-m",
+			filepath.Join(t.TempDir(), "m"), "-v", "-")
+		for i := range rows {
+			io.WriteString(p.in, liveRow(i))
+		}
+		p.line()
+		awaitRead(t, p.in)
+		p.cmd.Process.Signal(os.Interrupt)
+		told := ""
+		for s := range p.lines {
+			told += s + "\n"
+		}
+		err := p.cmd.Wait()
+		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) ||
+			exit.ExitCode() != codeStopped || !strings.Contains(told, want) {
+			t.Errorf("%d rows: %v: %s", rows, err, told)
+		}
 	}
 }

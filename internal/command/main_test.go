@@ -1,22 +1,17 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -172,165 +167,5 @@ func scriptOnly(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for name := range want {
 		ts.Fatalf("%s is missing", name)
-	}
-}
-
-// TestInterrupt trains from a stream that never ends and interrupts it: the model must be there,
-// usable, and the exit code 130.
-func TestInterrupt(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no interrupt can be sent to a process on Windows")
-	}
-	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		dir := t.TempDir()
-		file := filepath.Join(dir, "stream.model")
-		cmd := exec.Command("halfspace", "train", "-a", "perceptron", "-m", file, "--progress",
-			"json", "--json", "-")
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		talk, err := cmd.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out strings.Builder
-		cmd.Stdout = &out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		defer cmd.Process.Kill()
-		go func() {
-			w := bufio.NewWriterSize(in, 1<<16)
-			for i := 0; ; i++ { // ends when the reader is gone
-				if _, err := fmt.Fprintf(w, "%+d 1:%d 2:0.5 3:%d\n", 1-2*(i%2), i%7,
-					(i*i)%11); err != nil {
-					return
-				}
-			}
-		}()
-		// The first progress line says that learning is going on.
-		lines := bufio.NewReader(talk)
-		first, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatalf("no progress: %v", err)
-		}
-		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
-		rest := make(chan string)
-		go func() {
-			b, _ := io.ReadAll(lines)
-			rest <- string(b)
-		}()
-		var told string
-		select {
-		case told = <-rest:
-		case <-time.After(20 * time.Second):
-			t.Fatalf("%v was not heard in 20 s", signal)
-		}
-		err = cmd.Wait()
-		exit := (*exec.ExitError)(nil)
-		if !errors.As(err, &exit) || exit.ExitCode() != codeStopped {
-			t.Errorf("%v: ended with %v, want exit code %d\n%s%s", signal, err, codeStopped, first,
-				told)
-		}
-		if !strings.Contains(told, "stopped after ") || !strings.Contains(told, "-i "+file) {
-			t.Errorf("%v: stderr doesn't say what was kept:\n%s", signal, told)
-		}
-		var report trainReport
-		if err := json.Unmarshal([]byte(out.String()), &struct {
-			*trainReport
-			Config any `json:"config"`
-		}{trainReport: &report}); err != nil || !report.Stopped || report.Examples == 0 ||
-			report.ModelSHA256 == nil {
-			t.Errorf("%v: report %+v (%v), want a stopped run with a model", signal, report, err)
-		}
-		names, _ := filepath.Glob(filepath.Join(dir, "*"))
-		hidden, _ := filepath.Glob(filepath.Join(dir, ".*"))
-		if len(names)+len(hidden) != 1 {
-			t.Errorf("%v: files %v %v, want the model alone", signal, names, hidden)
-		}
-		data := filepath.Join(t.TempDir(), "one.svm")
-		if err := os.WriteFile(data, []byte("+1 1:1\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if b, err := exec.Command("halfspace", "train", "-q", "-i", file, "-m", file,
-			data).CombinedOutput(); err != nil {
-			t.Errorf("%v: going on from the model: %v\n%s", signal, err, b)
-		}
-	}
-}
-
-// TestInterruptWaiting interrupts a command whose input gives nothing: it must not wait for more.
-func TestInterruptWaiting(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no interrupt can be sent to a process on Windows")
-	}
-	cmd := exec.Command("halfspace", "train", "-a", "perceptron", "-v", "-")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	talk, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bufio.NewReader(talk).ReadString('\n'); err != nil { // -v says what it will do
-		t.Fatal(err)
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	select {
-	case err := <-done:
-		exit := (*exec.ExitError)(nil)
-		if !errors.As(err, &exit) || exit.ExitCode() != codeStopped {
-			t.Errorf("ended with %v, want exit code %d", err, codeStopped)
-		}
-	case <-time.After(20 * time.Second):
-		cmd.Process.Kill()
-		t.Error("the interrupt was not heard in 20 s")
-	}
-}
-
-// TestBrokenPipe closes the reader of predict's lines early: no words are lost over it.
-func TestBrokenPipe(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("pipes end otherwise on Windows")
-	}
-	dir := t.TempDir()
-	data, file := filepath.Join(dir, "data.svm"), filepath.Join(dir, "a.model")
-	if err := os.WriteFile(data, []byte(strings.Repeat("+1 1:1 2:3\n-1 1:-1 2:0.25\n", 50000)),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
-	if b, err := exec.Command("halfspace", "train", "-q", "-a", "perceptron", "-m", file,
-		data).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, b)
-	}
-	cmd := exec.Command("halfspace", "predict", "-i", file, data)
-	var talk strings.Builder
-	cmd.Stderr = &talk
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(out, make([]byte, 100)); err != nil {
-		t.Fatal(err)
-	}
-	out.Close()
-	cmd.Wait()
-	if talk.Len() > 0 {
-		t.Errorf("a closed pipe is talked about: %s", talk.String())
 	}
 }

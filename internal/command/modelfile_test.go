@@ -50,50 +50,6 @@ func TestPredictCaptured(t *testing.T) {
 	}
 }
 
-// TestPredictOnlyFile: a model that only predicts predicts; it is neither gone on from nor merged,
-// a part of it is nothing, and the file is as it was.
-func TestPredictOnlyFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	file, part, data := filepath.Join(dir, "m"), filepath.Join(dir, "part"), filepath.Join(dir, "d")
-	if err := os.WriteFile(data, []byte("+1 1:1\n-1 2:1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	code := func(args ...string) int {
-		cmd := exec.Command("halfspace", args...)
-		cmd.Run()
-		return cmd.ProcessState.ExitCode()
-	}
-	if got := code("train", "-a", "adf", "--predict-only", "-m", file, data); got != 0 {
-		t.Fatalf("train: exit code %d", got)
-	}
-	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(part, whole[:len(whole)-9], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		code int
-		args []string
-	}{
-		{0, []string{"predict", "-i", file, data}},
-		{codeModel, []string{"train", "-i", file, data}},
-		{codeModel, []string{"train", "-i", file, "-m", file, data}},
-		{codeModel, []string{"merge", "-m", filepath.Join(dir, "both"), file, file}},
-		{codeModel, []string{"predict", "-i", part, data}},
-		{codeModel, []string{"train", "-i", part, data}},
-	} {
-		if got := code(c.args...); got != c.code {
-			t.Errorf("halfspace %v: exit code %d, want %d", c.args, got, c.code)
-		}
-	}
-	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, whole) {
-		t.Errorf("the model file was changed (%v)", err)
-	}
-}
-
 // TestInspectSums: a model whose kept sum is not that of its members' weights is damaged to
 // inspect, and scores as it did.
 func TestInspectSums(t *testing.T) {

@@ -58,24 +58,3 @@ func TestAppendNumber(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkAppendNumber(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var x [1024]float64
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
-	for _, c := range []struct {
-		name   string
-		append func(dst []byte, f float64) []byte
-	}{{"ours", appendNumber}, {"strconv", func(dst []byte, f float64) []byte {
-		return strconv.AppendFloat(dst, f, 'g', -1, 64)
-	}}} {
-		b.Run(c.name, func(b *testing.B) {
-			var buf []byte
-			for i := range b.N {
-				buf = c.append(buf[:0], x[i&1023])
-			}
-		})
-	}
-}

@@ -2,8 +2,6 @@ package command
 
 import (
 	"bytes"
-	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,9 +44,12 @@ func TestLines(t *testing.T) {
 }
 
 func TestNDJSON(t *testing.T) {
-	const want = `{"schema":"halfspace/1","type":"progress","examples":1,"error":1,"error_since":1,"updates":12,"epoch":1,"seconds":0.002}
-{"schema":"halfspace/1","type":"progress","examples":2,"error":0.5,"error_since":0,"updates":12,"epoch":1,"seconds":0.002}
-`
+	const (
+		begin = `{"schema":"halfspace/1","type":"progress","examples":`
+		end   = `,"updates":12,"epoch":1,"seconds":0.002}` + "\n"
+		want  = begin + `1,"error":1,"error_since":1` + end +
+			begin + `2,"error":0.5,"error_since":0` + end
+	)
 	var out bytes.Buffer
 	p := newProgressJSON(&out)
 	p.Line(shown[0])
@@ -74,38 +75,4 @@ func TestBar(t *testing.T) {
 		t.Errorf("%q is left on the line", after)
 	}
 	(&progressBar{bar: bar{w: &out}}).End(eval.Status{}) // nothing shown, nothing to clear
-}
-
-// TestProgressProba: probabilities have columns of their own, in the table and in JSON.
-func TestProgressProba(t *testing.T) {
-	q := eval.NewMetrics(eval.MetricsOptions{})
-	for _, x := range []struct{ y, p float64 }{{1, 0.75}, {-1, 0.5}} {
-		o := eval.Outcome2(x.y, 0)
-		o.Believe(x.p)
-		q.Add(&o)
-	}
-	s := eval.Status{Examples: 2, SinceExamples: 2, Proba: q}
-	var table, rows bytes.Buffer
-	(&progressLines{w: &table}).Line(s)
-	newProgressJSON(&rows).End(s)
-	var last struct {
-		Examples         int64
-		LogLoss          float64 `json:"log_loss"`
-		Brier            float64
-		CalibrationError float64 `json:"calibration_error"`
-	}
-	if err := json.Unmarshal(rows.Bytes(), &last); err != nil {
-		t.Fatal(err)
-	}
-	if last.Examples != 2 || last.LogLoss != q.LogLoss() || last.Brier != q.Brier() ||
-		last.CalibrationError != q.CalibrationError() {
-		t.Errorf("the line says %+v, want %v %v %v", last, q.LogLoss(), q.Brier(),
-			q.CalibrationError())
-	}
-	head, _, _ := strings.Cut(table.String(), "\n")
-	for _, want := range []string{"log-loss", "Brier", "calibration"} {
-		if !strings.Contains(head, want) {
-			t.Errorf("the table begins with %q, without %q", head, want)
-		}
-	}
 }

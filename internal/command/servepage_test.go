@@ -19,8 +19,9 @@ import (
 func servedStats() []serve.Stats {
 	return []serve.Stats{
 		{Name: "spam", Learner: "pa", Settings: json.RawMessage(`{"C":1}`), Precision: "f32",
-			Features: 12345, Labels: []string{"<no>", "yes"}, Learns: true, Snapshot: 3000, Age: 0.5,
-			Examples: 3100, Saved: 100, Predicted: 1000, Learned: 3000, Mistakes: 300, Error: 0.1,
+			Features: 12345, Labels: []string{"<no>", "yes"}, Learns: true, Snapshot: 3000,
+			Age: 0.5, Examples: 3100, Saved: 100, Predicted: 1000, Learned: 3000, Mistakes: 300,
+			Error:   0.1,
 			Curve:   []serve.Point{{Examples: 100, Error: 0.25}, {Examples: 3000, Error: 0.1}},
 			LastBad: []serve.Refusal{{Code: "old"}, {Code: "malformed", Message: "<script>"}},
 			BadRows: 2, Queue: 3, QueueMost: 1024, Fault: "no room", SaveError: "no disk",
@@ -51,8 +52,9 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s has %d values of two models", name, n)
 		}
 	}
-	for name, want := range map[string]float64{"learned_examples_total": 3000, "mistakes_total": 300,
-		"predicted_examples_total": 1000, "bad_requests_total": 2, "unauthorized_requests_total": 7} {
+	for name, want := range map[string]float64{"learned_examples_total": 3000,
+		"mistakes_total": 300, "predicted_examples_total": 1000, "bad_requests_total": 2,
+		"unauthorized_requests_total": 7} {
 		if got := families["halfspace_"+name].Metric[0].Counter.GetValue(); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
@@ -81,15 +83,18 @@ func TestServePage(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	for _, want := range []string{"&lt;no&gt;, yes", "12,345 features", ">3,000<", "no room",
-		"10\u00a0%", `points="33.3,0.0 1000.0,60.0"`, "&lt;script&gt;", "it only predicts", "15\u00a0µs"} {
+		"10\u00a0%", `points="33.3,0.0 1000.0,60.0"`, "&lt;script&gt;",
+		"it only predicts", "15\u00a0µs"} {
 		if !strings.Contains(string(a.Body), want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if i, j := bytes.Index(a.Body, []byte("malformed")), bytes.Index(a.Body, []byte("<td>old")); i > j {
+	if newest := bytes.Index(a.Body, []byte("malformed")); newest > bytes.Index(a.Body,
+		[]byte("<td>old")) {
 		t.Error("the oldest refusal comes first")
 	}
-	if found := regexp.MustCompile(`(?i)<script|src=|url\(|@import|https?:`).Find(a.Body); found != nil {
+	elsewhere := regexp.MustCompile(`(?i)<script|src=|url\(|@import|https?:`)
+	if found := elsewhere.Find(a.Body); found != nil {
 		t.Errorf("the page has %q", found)
 	}
 	stats[0].Predicted += 500
@@ -102,20 +107,5 @@ func TestServePage(t *testing.T) {
 	}
 	if predict, _ := p.rates(&stats[0], time.Now()); predict < 200 {
 		t.Error("a second look at once has no rate of its own")
-	}
-}
-
-func TestRoundTime(t *testing.T) {
-	for d, want := range map[time.Duration]string{100 * time.Second: "1\u00a0m 40\u00a0s",
-		2100 * time.Microsecond: "2.1\u00a0ms"} {
-		if got := spaced(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
-	}
-	for seconds, want := range map[float64]string{0.0000113456: "11.3µs", 12.3456789: "12.3s", 0: "0s",
-		0.123456: "123ms", 0.001: "1ms", 3700.4: "1h1m40s"} {
-		if got := roundTime(seconds).String(); got != want {
-			t.Errorf("%v s are %s, want %s", seconds, got, want)
-		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,7 @@ func stream(t *testing.T, args ...string) (
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd.Stdout = new(bytes.Buffer)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -88,30 +90,52 @@ func exitCode(t *testing.T, cmd *exec.Cmd) (int, syscall.Signal) {
 	return status.ExitStatus(), 0
 }
 
-// TestHangup ends the terminal, which may send two signals: the model is saved, the exit code is
-// that of an interrupt.
-func TestHangup(t *testing.T) {
-	if signal.Ignored(syscall.SIGHUP) {
-		t.Skip("SIGHUP is ignored, by nohup or the like")
-	}
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "m")
-	cmd, said, _, _ := stream(t, "train", "-a", "perceptron", "-m", file, "--progress", "json", "-")
-	for range 2 {
-		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
-	}
-	told, _ := io.ReadAll(said)
-	if code, by := exitCode(t, cmd); code != codeStopped {
-		t.Errorf("exit code %d (%v), want %d", code, by, codeStopped)
-	}
-	if !bytes.Contains(told, []byte("The model is in "+file)) {
-		t.Errorf("stderr doesn't say what was kept:\n%s", told)
-	}
-	further := exec.Command("halfspace", "train", "-q", "-i", file, "-m", file, smallFile(t))
-	if b, err := further.CombinedOutput(); err != nil {
-		t.Errorf("going on from the model: %v\n%s", err, b)
+// TestStopped: an interrupt, SIGTERM and the two signals that the end of a terminal may send have
+// the model saved, alone in its folder and good to go on from; the exit code is 130.
+func TestStopped(t *testing.T) {
+	for _, by := range [][]syscall.Signal{{syscall.SIGINT}, {syscall.SIGTERM},
+		{syscall.SIGHUP, syscall.SIGHUP}} {
+		t.Run(fmt.Sprint(by), func(t *testing.T) {
+			if signal.Ignored(by[0]) {
+				t.Skip("it is ignored, by nohup or the like")
+			}
+			t.Parallel()
+			dir := t.TempDir()
+			file := filepath.Join(dir, "m")
+			cmd, said, _, _ := stream(t, "train", "-a", "perceptron", "-m", file,
+				"--progress", "json", "--json", "-")
+			for _, s := range by {
+				if err := cmd.Process.Signal(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			told, _ := io.ReadAll(said)
+			if code, by := exitCode(t, cmd); code != codeStopped {
+				t.Errorf("exit code %d (%v), want %d", code, by, codeStopped)
+			}
+			if !bytes.Contains(told, []byte("stopped after ")) ||
+				!bytes.Contains(told, []byte("The model is in "+file)) {
+				t.Errorf("stderr doesn't say what was kept:\n%s", told)
+			}
+			var report struct {
+				Stopped  bool
+				Examples int
+				SHA256   string `json:"model_sha256"`
+			}
+			out := cmd.Stdout.(*bytes.Buffer).Bytes()
+			if err := json.Unmarshal(out, &report); err != nil || !report.Stopped ||
+				report.Examples == 0 || report.SHA256 == "" {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+				t.Errorf("files %v (%v), want the model alone", files, err)
+			}
+			further := exec.Command("halfspace", "train", "-q", "-i", file, "-m", file,
+				smallFile(t))
+			if b, err := further.CombinedOutput(); err != nil {
+				t.Errorf("going on from the model: %v\n%s", err, b)
+			}
+		})
 	}
 }
 
@@ -182,7 +206,7 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
-// TestClosedStdout closes stdout: predict ends by SIGPIPE, as any program does.
+// TestClosedStdout closes stdout: predict ends by SIGPIPE, as any program does, without a word.
 func TestClosedStdout(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -196,6 +220,8 @@ func TestClosedStdout(t *testing.T) {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	cmd := exec.Command("halfspace", "predict", "-i", file, data)
+	var talk bytes.Buffer
+	cmd.Stderr = &talk
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -207,8 +233,8 @@ func TestClosedStdout(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Close()
-	if code, by := exitCode(t, cmd); by != syscall.SIGPIPE {
-		t.Errorf("ended with code %d (%v)", code, by)
+	if code, by := exitCode(t, cmd); by != syscall.SIGPIPE || talk.Len() > 0 {
+		t.Errorf("ended with code %d (%v): %s", code, by, &talk)
 	}
 }
 
