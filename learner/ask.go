@@ -24,6 +24,9 @@ type Wrapper[T Float] interface {
 // AsFitter returns what passes over a whole data set for l, or nil if l learns one example after
 // another only. With which settings it can is said by Traits.Whole.
 func AsFitter[T Float](l Learner[T]) Fitter[T] {
+	if w, ok := l.(interface{ Fitter() Fitter[T] }); ok {
+		return w.Fitter()
+	}
 	f, _ := l.(Fitter[T])
 	return f
 }
@@ -93,7 +96,12 @@ func MistakeCheckerOf[T Float](l Learner[T]) MistakeChecker[T] {
 // SupportOf returns how many examples l's hypothesis is a sum over, and whether it is one
 // (Traits.Support).
 func SupportOf[T Float](l Learner[T]) (n int, ok bool) {
-	if k, ok := l.(Keeper); ok {
+	k, ok := l.(Keeper)
+	if w, asks := l.(interface{ Keeper() Keeper }); asks {
+		k = w.Keeper()
+		ok = k != nil
+	}
+	if ok {
 		return k.Support(), true
 	}
 	if w, ok := l.(Wrapper[T]); ok {
@@ -106,7 +114,12 @@ func SupportOf[T Float](l Learner[T]) (n int, ok bool) {
 // (Traits.Biased). Of a learner whose hypothesis is one weight vector, scores are those of
 // Weights plus it.
 func BiasOf[T Float](l Learner[T]) (bias float64, ok bool) {
-	if b, ok := l.(Biased); ok {
+	b, ok := l.(Biased)
+	if w, asks := l.(interface{ Biased() Biased }); asks {
+		b = w.Biased()
+		ok = b != nil
+	}
+	if ok {
 		return b.Bias(), true
 	}
 	if w, ok := l.(Wrapper[T]); ok {

@@ -65,7 +65,7 @@ func testLengths[T learner.Float](t *testing.T, huge float64) {
 		if !bytes.Equal(learnertest.StateBytes(l.State()), before) {
 			t.Errorf("%s, size %g: a refused block changed the state", name, huge)
 		}
-		if f, ok := l.(learner.Fitter[T]); ok {
+		if f := learner.AsFitter(l); f != nil {
 			if _, err := f.Fit(t.Context(), b,
 				learner.FitOptions{MaxUpdates: 10000}); huge > 1e100 && err == nil {
 				t.Errorf("%s, size %g: Fit says %v", name, huge, err)
@@ -128,7 +128,7 @@ func TestLengthRule(t *testing.T) {
 		before := learnertest.StateBytes(l.State())
 		if e.Config().Traits().Stream {
 			err = l.Learn(b, make([]learner.Round, b.Len()))
-		} else if f, ok := l.(learner.Fitter[float64]); ok {
+		} else if f := learner.AsFitter(l); f != nil {
 			_, err = f.Fit(t.Context(), b, learner.FitOptions{})
 		}
 		if !errors.Is(err, learner.ErrLength) {

@@ -25,14 +25,7 @@ func newSeparate[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch s := l.(type) {
-	case *separateOBPM[T]:
-		return s
-	case keepingSeparateOBPM[T]:
-		return s.separateOBPM
-	}
-	t.Fatalf("members of base %s are %T", c.Base, l)
-	return nil
+	return l.(*separateOBPM[T])
 }
 
 // TestSeparateOneMember: one member that sees everything is its base, to the bit, one that draws
@@ -56,7 +49,7 @@ func TestSeparateOneMember(t *testing.T) {
 				t.Fatalf("%s: example %d: %v, as a member %v", base, i, r[i], q[i])
 			}
 		}
-		if stateBytes(t, l.State()) != stateBytes(t, o.members[0].State()) {
+		if stateBytes(t, l.State()) != stateBytes(t, o.learners[0].State()) {
 			t.Errorf("%s: the states differ", base)
 		}
 	}
@@ -74,7 +67,7 @@ func TestSeparateSeeds(t *testing.T) {
 		t.Error("two ensembles of one seed differ")
 	}
 	states := map[string]bool{}
-	for _, l := range one.members {
+	for _, l := range one.learners {
 		states[stateBytes(t, l.State())] = true
 	}
 	if len(states) != c.Members {
@@ -98,8 +91,8 @@ func TestSeparateRefuses(t *testing.T) {
 	}
 
 	p := newSeparate[float64](t, OBPMConfig{Members: 5, Tau: 0.5, Base: "romma"}, learner.Env{})
-	failing := &failingLearner{Learner: p.members[3]}
-	p.members[3] = failing
+	failing := &failingLearner{Learner: p.learners[3]}
+	p.learners[3] = failing
 	b := randomBlock[float64](50, 12, 5, false, 8)
 	rounds := make([]learner.Round, b.Len())
 	if err := p.Learn(b, rounds); err != nil {

@@ -179,14 +179,14 @@ func pairOf(k int) (first, second int) {
 	return k - second*(second-1)/2, second
 }
 
-// votes sets dst, one a class, to the outputs by the scores of all pairs. Where ties go to the
-// first class these are votes alone.
-func votes(dst, scores []float64, first bool) {
+// votes sets dst, one a class, to the outputs by the scores of all pairs, which are that far apart.
+// Where ties go to the first class these are votes alone.
+func votes(dst, scores []float64, apart int, first bool) {
 	if first {
 		clear(dst)
-		for k, f := range scores {
+		for k := range len(dst) * (len(dst) - 1) / 2 {
 			i, j := pairOf(k)
-			if !(f > 0) {
+			if !(scores[k*apart] > 0) {
 				i, j = j, i
 			}
 			dst[i] += 0.5
@@ -200,9 +200,9 @@ func votes(dst, scores []float64, first bool) {
 			f := 0.0
 			switch {
 			case other < c: // it is +1
-				f = -scores[c*(c-1)/2+other]
+				f = -scores[(c*(c-1)/2+other)*apart]
 			case other > c:
-				f = scores[other*(other-1)/2+c]
+				f = scores[(other*(other-1)/2+c)*apart]
 			}
 			switch sum += f; {
 			case f > 0:

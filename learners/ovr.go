@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
@@ -58,36 +57,26 @@ func (*OVRConfig) Entry() learner.Entry {
 // Cost: the base's, once a class; on the pool, a class a part. Memory: that of the base for each
 // class, and once more where any class may come; 16 bytes a class and example of a run.
 type ovr[T learner.Float] struct {
-	cfg   OVRConfig
-	entry learner.Entry
-	base  learner.Config
-	env   learner.Env // of the columns
-
-	pool    *engine.Pool
-	columns []learner.Learner[T] // one a class
-	pairs   bool                 // there is a column for each two classes, see OVOConfig
-	first   bool                 // of ovo, classes with as many votes are told by their order
+	cfg      OVRConfig
+	entry    learner.Entry
+	base     learner.Config
+	env      learner.Env // of the columns
+	fleet[T]             // of the columns: one a class
+	pairs    bool        // there is a column for each two classes, see OVOConfig
+	first    bool        // of ovo, classes with as many votes are told by their order
 	// what columns of classes to come begin with: of ovr one, which has learned all examples as no
 	// class's, of ovo one a class, which has learned its examples; nil: no class will come
 	lone    []learner.Learner[T]
-	since   []int64             // of each class: examples before its first
-	scorers []scorer[T]         // of the columns: themselves, or their Predictors
-	probers []learner.Prober[T] // of the scorers, if they have probabilities
-	trace   *columnTraces       // of what columns do; nil: none is kept
-	joining *ovrJoining         // of parts that have learned; nil: the columns learn
+	since   []int64       // of each class: examples before its first
+	trace   *columnTraces // of what columns do; nil: none is kept
+	joining *ovrJoining   // of parts that have learned; nil: the columns learn
 	// of parts of the classes that have learned; nil: likewise
 	gathered *gatheredClasses[T]
 
-	dim       int // features that all have seen
-	presented uint64
-	updates   uint64         // of columns
-	failed    error          // of a column
-	cut       *learner.State // where a Fit was cut, see columnsFit; nil: none was
-	stream    bool           // the base learns streams
-	weights   bool           // the base takes weights
-
-	own  ovrRun[T]                // of Learn
-	runs scratch.Stack[ovrRun[T]] // not in use; Learn's is one of them
+	updates uint64         // of columns
+	cut     *learner.State // where a Fit was cut, see columnsFit; nil: none was
+	traits  learner.Traits // of the base
+	outputs []float64      // of an example that is learned: of the classes
 }
 
 // OVRConfig holds the settings of OVR.
@@ -229,49 +218,18 @@ func (c *OVRConfig) Memory(x learner.Extent) learner.Footprint {
 }
 
 // memoryOver is Memory of so many learners of two classes.
-func memoryOver(base learner.Config, k int64, x learner.Extent) learner.Footprint {
+func memoryOver(base learner.Config, k int64, x learner.Extent) (f learner.Footprint) {
 	x.Kept = 0
-	var f learner.Footprint
 	if x.Whole { // one class is fitted after another
 		f = base.Memory(x)
 		x.Whole = false
 	}
-	one := base.Memory(x)
-	for _, p := range one.Parts {
-		f.Add("classes' "+p.Name, learner.Times(p.Items, k), learner.Times(p.Bytes, k))
-	}
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 64 + 16 + 64
 	run := ensemble.RunExamples * (32 + x.Elem) * 5 / 4
-	f.Add("classes' work space", k, learner.Times(k, each+run)+primal.FixedBytes)
-	f.Moving = learner.Plus(f.Moving, learner.Times(one.Moving, k))
-	f.Each = learner.Plus(f.Each, learner.Times(one.Each, k))
-	f.Copied(x, learner.Times(k, 16), learner.Times(one.Copies, k))
+	fleetFootprint(&f, base.Memory(x), "classes'", k, learner.Times(k, each+run),
+		learner.Times(k, 16), x)
 	return f
 }
-
-// ovrRun is a run of examples in work, and scratch. It is the [engine.Job] of that: part k is
-// column k.
-type ovrRun[T learner.Float] struct {
-	o       *ovr[T]
-	do      ovrWork
-	b       engine.Block[T]
-	y       []T               // [column][example]: +1 for examples of its class
-	rounds  []learner.Round   // [column][example]
-	scores  []float64         // [column][example]
-	views   []engine.Block[T] // [column]: what it is given
-	errs    []error           // [column]
-	outputs []float64         // of an example: of the columns
-	votes   []float64         // of ovo: of the classes
-}
-
-// ovrWork is what columns do with a run.
-type ovrWork int8
-
-const (
-	ovrLearn ovrWork = iota
-	ovrScore
-	ovrProba
-)
 
 func newOVR[T learner.Float](cfg OVRConfig, env learner.Env) (learner.Learner[T], error) {
 	return newOver[T](cfg, false, false, env)
@@ -291,9 +249,13 @@ func newOver[T learner.Float](cfg OVRConfig, pairs, first bool, env learner.Env)
 	// Columns are parts on the pool, within which there is none. Those of whole data sets are
 	// fitted one after another, over the same examples.
 	t := base.Traits()
-	o := &ovr[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, pairs: pairs, first: first,
-		stream: t.Stream, weights: t.Weights,
-		env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
+	o := &ovr[T]{cfg: cfg, entry: e, base: base, traits: t, pairs: pairs, first: first,
+		fleet: fleet[T]{name: "ovr", pool: env.Pool},
+		env:   learner.Env{Seed: env.Seed, Kept: env.Kept}}
+	if pairs {
+		o.name = "ovo"
+	}
+	o.teach = o.learnPart
 	if !t.Stream {
 		o.env.Pool = env.Pool
 	}
@@ -307,25 +269,45 @@ func newOver[T learner.Float](cfg OVRConfig, pairs, first bool, env learner.Env)
 			return nil, err
 		}
 	}
-	if cfg.Classes == 0 && t.Stream && !pairs {
-		l, err := o.column()
-		if err != nil {
-			return nil, err
-		}
-		o.lone = append(o.lone, l)
+	if err := o.addLone(); err != nil {
+		return nil, err
 	}
 	o.runs.Give(&o.own)
-	fits := t.Whole && cfg.Part == nil
-	switch {
-	case t.Support && fits:
-		return fittingKeepingOVR[T]{keepingOVR[T]{o}}, nil
-	case fits:
-		return fittingOVR[T]{o}, nil
-	case t.Support:
-		return keepingOVR[T]{o}, nil
-	}
 	return o, nil
 }
+
+// addLone makes the learner of the rest, if there is one.
+func (o *ovr[T]) addLone() error {
+	if o.cfg.Classes > 0 || !o.traits.Stream || o.pairs {
+		return nil
+	}
+	l, err := o.column()
+	if err == nil {
+		o.lone = append(o.lone, l)
+	}
+	return err
+}
+
+// Fitter is for [learner.AsFitter]: nil where the base has no Fit.
+func (o *ovr[T]) Fitter() learner.Fitter[T] {
+	if !o.traits.Whole || o.cfg.Part != nil {
+		return nil
+	}
+	return fittingOVR[T]{o}
+}
+
+// fittingOVR is one of a base that has Fit.
+type fittingOVR[T learner.Float] struct{ *ovr[T] }
+
+// Fit is [learner.Fitter.Fit].
+func (o fittingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
+	learner.FitResult, error) {
+	return o.fit(ctx, b, f)
+}
+
+// Keeper is for [learner.SupportOf]: the examples that the columns keep, each counted once a
+// column.
+func (o *ovr[T]) Keeper() learner.Keeper { return o.keeper(o.traits.Support) }
 
 // column returns a new learner of a class.
 func (o *ovr[T]) column() (learner.Learner[T], error) {
@@ -334,14 +316,6 @@ func (o *ovr[T]) column() (learner.Learner[T], error) {
 		return nil, fmt.Errorf("ovr: base: %w", err)
 	}
 	return l, nil
-}
-
-// name is that of the learner.
-func (o *ovr[T]) name() string {
-	if o.pairs {
-		return "ovo"
-	}
-	return "ovr"
 }
 
 // count is how many columns there are of so many classes.
@@ -392,37 +366,16 @@ func (o *ovr[T]) loneLabel(k, class int) T {
 // come makes new columns up to so many classes.
 func (o *ovr[T]) come(classes int) error {
 	for len(o.since) < classes {
-		k := len(o.columns)
 		o.since = append(o.since, int64(o.presented))
-		for ; k < o.count(len(o.since)); k++ {
+		for len(o.learners) < o.count(len(o.since)) {
 			l, err := o.column()
 			if err != nil {
 				return err
 			}
-			o.add(l)
+			o.learners = append(o.learners, l)
 		}
 	}
 	return nil
-}
-
-// add makes l the next column.
-func (o *ovr[T]) add(l learner.Learner[T]) {
-	o.columns, o.scorers = append(o.columns, l), append(o.scorers, l)
-	if p := learner.ProberOf(l); p != nil {
-		o.probers = append(o.probers, p)
-	}
-}
-
-// keepingOVR is that of a base that keeps examples.
-type keepingOVR[T learner.Float] struct{ *ovr[T] }
-
-// Support is Keeper.Support: the examples that the columns keep, each counted once a column.
-func (o keepingOVR[T]) Support() (sum int) {
-	for _, l := range o.columns {
-		n, _ := learner.SupportOf(l)
-		sum += n
-	}
-	return sum
 }
 
 // holdClasses is Entry.Holding: outputs of several classes, each held by a learner of two.
@@ -452,47 +405,14 @@ func (o *ovr[T]) hold(h *learner.Hypothesis) (name string, c learner.Config, ok 
 			return "", nil, false
 		}
 		name, c = e.Name, base
-		o.columns = append(o.columns, l)
+		o.learners = append(o.learners, l)
 		o.dim = max(o.dim, len(out.Weights), out.Points.Dim)
 	}
 	return name, c, true
 }
 
-// fittingOVR is that of a base that has Fit.
-type fittingOVR[T learner.Float] struct{ *ovr[T] }
-
-func (o fittingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
-	learner.FitResult, error) {
-	return o.fit(ctx, b, f)
-}
-
-// fittingKeepingOVR is that of one that also keeps examples.
-type fittingKeepingOVR[T learner.Float] struct{ keepingOVR[T] }
-
-func (o fittingKeepingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
-	learner.FitResult, error) {
-	return o.fit(ctx, b, f)
-}
-
 func (o *ovr[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	known := o.cfg.Classes
-	if known == 0 {
-		known = o.most()
-	}
-	if !o.stream {
-		return fmt.Errorf("%s: base: %s %w", o.name(), o.cfg.Base, learner.ErrBatch)
-	}
-	if err := primal.CheckRows(o.name(), b, len(rounds)); err != nil {
-		return err
-	}
-	if err := b.CheckClasses(known); err != nil {
-		return fmt.Errorf("%s: %w", o.name(), err)
-	}
-	if b.Weighted() && !o.weights {
-		return fmt.Errorf("%s: base: %w", o.name(), learner.ErrWeights)
-	}
-	// A base may refuse an example that is too long for it: all must, before any learns.
-	if err := primal.CheckLengths(o.name(), b); err != nil {
+	if err := o.check(b, rounds); err != nil {
 		return err
 	}
 	if o.failed != nil {
@@ -501,12 +421,11 @@ func (o *ovr[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if o.gathered != nil {
 		return o.givenClasses(b, rounds)
 	}
-	if err := o.reach(b); err != nil {
+	if err := o.reach(b, o.all()); err != nil {
 		return err
 	}
 	o.cut = nil
 	r := &o.own
-	r.o = o
 	for lo := 0; lo < b.Len(); {
 		known := len(o.since)
 		comes, err := o.welcome(b, int(b.Class[lo]))
@@ -514,29 +433,28 @@ func (o *ovr[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			return err
 		}
 		hi := lo + 1
-		end := min(b.Len(), lo+r.most())
+		end := min(b.Len(), lo+runOf(len(o.learners)))
 		for hi < end && int(b.Class[hi]) < len(o.since) {
 			hi++
 		}
-		if err := r.run(b, lo, hi, ovrLearn); err != nil {
+		if err := o.run(b, lo, hi); err != nil {
 			o.failed = err
 			return err
 		}
-		hi = lo + r.b.Len()
 		o.presented += uint64(hi - lo)
 		if o.trace != nil && o.cfg.Part == nil {
 			o.trace.take(hi - lo)
 		}
 		for e := range hi - lo {
-			rounds[lo+e] = r.round(e)
+			rounds[lo+e] = o.round(e)
 			if o.trace != nil && o.cfg.Part != nil {
-				r.traceClasses(e, known, comes && e == 0)
+				o.traceClasses(e, known, comes && e == 0)
 			}
 			o.updates += uint64(rounds[lo+e].Updates)
 		}
 		if comes {
 			rounds[lo].Score = learner.LostTie // what has not come is not predicted
-			rounds[lo].Predicted = int32(learner.Predicted(r.outputsOf(0, known)))
+			rounds[lo].Predicted = int32(learner.Predicted(o.outputsOf(0, known)))
 		}
 		lo = hi
 	}
@@ -544,10 +462,41 @@ func (o *ovr[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	return nil
 }
 
+// check refuses what no column can learn, before any does.
+func (o *ovr[T]) check(b *engine.Block[T], rounds []learner.Round) error {
+	known := o.cfg.Classes
+	if known == 0 {
+		known = o.most()
+	}
+	if !o.traits.Stream {
+		return fmt.Errorf("%s: base: %s %w", o.name, o.cfg.Base, learner.ErrBatch)
+	}
+	if err := primal.CheckRows(o.name, b, len(rounds)); err != nil {
+		return err
+	}
+	if err := b.CheckClasses(known); err != nil {
+		return fmt.Errorf("%s: %w", o.name, err)
+	}
+	if b.Weighted() && !o.traits.Weights {
+		return fmt.Errorf("%s: base: %w", o.name, learner.ErrWeights)
+	}
+	// A base may refuse an example that is too long for it.
+	return primal.CheckLengths(o.name, b)
+}
+
+// run has all learners go through examples lo to hi-1 of b.
+func (o *ovr[T]) run(b *engine.Block[T], lo, hi int) error {
+	o.own.take(&o.fleet, fleetLearn, b, lo, hi, len(o.learners)+len(o.lone))
+	if o.joining != nil {
+		return o.given()
+	}
+	return o.own.run()
+}
+
 // welcome makes columns up to those of a class, and reports whether there were any to make.
 func (o *ovr[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) {
 	for len(o.since) <= class {
-		k := len(o.columns)
+		k := len(o.learners)
 		if err := o.come(len(o.since) + 1); err != nil {
 			return false, err
 		}
@@ -558,13 +507,13 @@ func (o *ovr[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) 
 			comes = true
 			continue
 		}
-		if len(o.columns) == k && !o.pairs { // of another part
+		if len(o.learners) == k && !o.pairs { // of another part
 			comes = true
 			continue
 		}
-		for i, l := range o.columns[k:] {
+		for i, l := range o.learners[k:] {
 			if err := l.SetState(o.lone[i].State()); err != nil {
-				return false, fmt.Errorf("%s: class %d: %w", o.name(), len(o.since)-1, err)
+				return false, fmt.Errorf("%s: class %d: %w", o.name, len(o.since)-1, err)
 			}
 		}
 		if o.pairs {
@@ -585,226 +534,83 @@ func (o *ovr[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) 
 	return comes, nil
 }
 
-// reach shows all columns the features of b, before anything is learned: those that any refuses,
-// all do.
-func (o *ovr[T]) reach(b *engine.Block[T]) error {
-	if b.Dim <= o.dim {
-		return nil
-	}
-	for _, l := range o.all() {
-		if err := o.show(l, b, b.Dim); err != nil {
-			return err
-		}
-	}
-	o.dim = b.Dim
-	return nil
-}
-
-// show shows l that there are so many features, of examples in the form of b.
-func (o *ovr[T]) show(l learner.Learner[T], b *engine.Block[T], dim int) error {
-	none := b.Slice(0, 0)
-	none.Dim, none.Class, none.Y = dim, nil, []T{}
-	if b.Dense() {
-		none.Stride = max(none.Stride, dim)
-	}
-	if err := l.Learn(&none, nil); err != nil {
-		return fmt.Errorf("%s: base: %w", o.name(), err)
-	}
-	return nil
-}
-
 // all returns the columns, and the lone learners behind them.
 func (o *ovr[T]) all() []learner.Learner[T] {
-	return append(o.columns[:len(o.columns):len(o.columns)], o.lone...)
+	return append(o.learners[:len(o.learners):len(o.learners)], o.lone...)
 }
 
-// most is how many examples a run takes.
-func (r *ovrRun[T]) most() int {
-	return min(ensemble.RunExamples, max(1, ensemble.RunPartials/(len(r.o.columns)+1)))
-}
-
-// run makes r.b the examples lo to hi-1 of b, and gives them to each column.
-func (r *ovrRun[T]) run(b *engine.Block[T], lo, hi int, do ovrWork) error {
-	n, k := hi-lo, len(r.o.scorers)
-	if do == ovrLearn {
-		k += len(r.o.lone)
-	}
-	r.do, r.b = do, b.Slice(lo, hi)
-	r.views = grownViews(r.views, k)
-	r.errs = slices.Grow(r.errs[:0], k)[:k]
-	if do == ovrLearn {
-		r.y = slices.Grow(r.y[:0], n*k)[:n*k]
-		r.rounds = slices.Grow(r.rounds[:0], n*k)[:n*k]
-	}
-	if do != ovrLearn || r.o.pairs {
-		r.scores = slices.Grow(r.scores[:0], n*k)[:n*k]
-	}
-	// What a column takes for an example is not known; it is no less than this, in ns.
-	const call, perProduct = 20, 4
-	nnz := n * b.Dim
-	if !b.Dense() {
-		nnz = r.b.Ptr[n] - r.b.Ptr[0]
-	}
-	if do == ovrLearn && r.o.joining != nil {
-		return r.given()
-	}
-	if err := r.o.pool.Spread(context.Background(), k*(n*call+nnz/perProduct), k, r); err != nil {
-		return err
-	}
-	for _, err := range r.errs {
-		if err != nil {
-			return fmt.Errorf("%s: base: %w", r.o.name(), err)
-		}
-	}
-	return nil
-}
-
-// Part implements engine.Job: column k goes through the examples of r.b.
-func (r *ovrRun[T]) Part(k int) {
+// learnPart has column k, or a lone learner behind them, learn the run's examples.
+func (o *ovr[T]) learnPart(r *fleetRun[T], k int, v *engine.Block[T]) error {
 	n := r.b.Len()
-	v := &r.views[k]
-	*v = r.b.Slice(0, n)
-	defer func() { *v = engine.Block[T]{} }()
-	v.Class = nil
-	switch r.do {
-	case ovrScore:
-		r.errs[k] = r.o.scorers[k].Score(v, r.scores[k*n:][:n])
-		return
-	case ovrProba:
-		r.errs[k] = r.o.probers[k].Proba(v, r.scores[k*n:][:n])
-		return
-	}
-	r.errs[k] = r.learn(k, v)
-}
-
-// learn is Part for Learn: examples that the column is not shown are scored, in their place.
-func (r *ovrRun[T]) learn(k int, v *engine.Block[T]) error {
-	o, n := r.o, r.b.Len()
-	y, rounds := r.y[k*n:][:n], r.rounds[k*n:][:n]
-	var l learner.Learner[T]
-	if at := k - len(o.columns); at < 0 {
-		l = o.columns[k]
-		for i, c := range r.b.Class {
-			y[i] = o.label(k, int(c))
-		}
-	} else {
-		l = o.lone[at]
+	y, at := r.y[k*n:][:n], k-len(o.learners)
+	if at >= 0 {
 		for i, c := range r.b.Class {
 			y[i] = o.loneLabel(at, int(c))
 		}
+		return r.learn(k, o.lone[at], v, false)
 	}
-	if !o.pairs {
-		v.Y = y
-		v.MarkChecked()
-		return l.Learn(v, rounds)
+	for i, c := range r.b.Class {
+		y[i] = o.label(k, int(c))
 	}
-	for lo, hi := 0, 0; lo < n; lo = hi {
-		for hi = lo + 1; hi < n && (y[hi] == 0) == (y[lo] == 0); {
-			hi++
-		}
-		*v = r.b.Slice(lo, hi)
-		v.Class, v.Y = nil, y[lo:hi]
-		v.MarkChecked()
-		if err := r.stretch(k, l, v, lo); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// stretch has column k learn the examples of v, from the run's lo on, or score them if they have no
-// labels for it.
-func (r *ovrRun[T]) stretch(k int, l learner.Learner[T], v *engine.Block[T], lo int) error {
-	n := r.b.Len()
-	rounds, scores := r.rounds[k*n+lo:][:v.Len()], r.scores[k*n+lo:][:v.Len()]
-	switch {
-	case v.Y[0] != 0:
-		return l.Learn(v, rounds)
-	case k >= len(r.o.columns):
-		clear(rounds)
-		return nil
-	}
-	if err := l.Score(v, scores); err != nil {
-		return err
-	}
-	for i, f := range scores {
-		rounds[i] = learner.Round{Score: f}
-	}
-	return nil
+	return r.learn(k, o.learners[k], v, true)
 }
 
 // round returns what example e of the run did.
-func (r *ovrRun[T]) round(e int) (sum learner.Round) {
-	n := r.b.Len()
-	for k := range r.o.columns {
-		sum.Updates += r.rounds[k*n+e].Updates
-	}
-	if r.o.cfg.Part != nil { // what the whole predicts it doesn't know
+func (o *ovr[T]) round(e int) (sum learner.Round) {
+	sum.Updates = o.own.updates(e, len(o.learners))
+	if o.cfg.Part != nil { // what the whole predicts it doesn't know
 		sum.Score, sum.Predicted = learner.LostTie, -1
 		return sum
 	}
-	outputs := r.outputsOf(e, len(r.o.since))
-	sum.Score = learner.ClassScore(outputs, int(r.b.Class[e]))
+	outputs := o.outputsOf(e, len(o.since))
+	sum.Score = learner.ClassScore(outputs, int(o.own.b.Class[e]))
 	sum.Predicted = int32(learner.Predicted(outputs))
 	return sum
 }
 
 // outputsOf returns what the columns of so many classes said of example e of the run.
-func (r *ovrRun[T]) outputsOf(e, classes int) []float64 {
-	n := r.b.Len()
-	r.outputs = r.outputs[:0]
-	for k := range r.o.count(classes) {
-		r.outputs = append(r.outputs, r.rounds[k*n+e].Score)
+func (o *ovr[T]) outputsOf(e, classes int) []float64 {
+	scores, n := o.own.scores[e:], o.own.b.Len()
+	if o.pairs {
+		o.outputs = slices.Grow(o.outputs[:0], classes)[:classes]
+		votes(o.outputs, scores, n, o.first)
+		return o.outputs
 	}
-	if !r.o.pairs {
-		return r.outputs
+	o.outputs = o.outputs[:0]
+	for k := range o.count(classes) {
+		o.outputs = append(o.outputs, scores[k*n])
 	}
-	r.votes = slices.Grow(r.votes[:0], classes)[:classes]
-	votes(r.votes, r.outputs, r.o.first)
-	return r.votes
+	return o.outputs
 }
 
-// each fills dst with what the columns say of the examples of b, example by example.
-func (o *ovr[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
+// fill fills dst with what the columns say of the examples of b, example by example.
+func (o *ovr[T]) fill(b *engine.Block[T], dst []float64, do fleetWork) error {
 	k := len(o.since)
-	if err := primal.CheckOutputs(o.name(), b, k, len(dst)); err != nil || k == 0 {
+	if err := primal.CheckOutputs(o.name, b, k, len(dst)); err != nil || k == 0 {
 		return err
 	}
-	r := o.runs.Take()
-	defer o.runs.Give(r)
-	r.o = o
-	for lo := 0; lo < b.Len(); lo += r.b.Len() {
-		if err := r.run(b, lo, min(b.Len(), lo+r.most()), do); err != nil {
-			return err
+	return o.each(b, do, func(i int, scores []float64, n int) {
+		of := dst[i*k:][:k]
+		if o.pairs {
+			votes(of, scores, n, o.first)
+			return
 		}
-		n := r.b.Len()
-		for e := range n {
-			of := dst[(lo+e)*k:][:k]
-			if o.pairs {
-				r.outputs = r.outputs[:0]
-				for c := range o.scorers {
-					r.outputs = append(r.outputs, r.scores[c*n+e])
-				}
-				votes(of, r.outputs, o.first)
-				continue
-			}
-			for c := range of { // without those of other parts
-				of[c] = math.Inf(-1)
-			}
-			for c := range r.o.scorers {
-				of[r.o.classOf(c)] = r.scores[c*n+e]
-			}
+		for c := range of { // without those of other parts
+			of[c] = math.Inf(-1)
 		}
-	}
-	r.b = engine.Block[T]{}
-	return nil
+		for c := range o.size() {
+			of[o.classOf(c)] = scores[c*n]
+		}
+	})
 }
 
-func (o *ovr[T]) Score(b *engine.Block[T], dst []float64) error { return o.each(b, dst, ovrScore) }
+func (o *ovr[T]) Score(b *engine.Block[T], dst []float64) error {
+	return o.fill(b, dst, fleetScore)
+}
 
 // Prober is for ProberOf.
 func (o *ovr[T]) Prober() learner.Prober[T] {
-	if base := o.base.Traits(); !base.Proba || o.pairs {
+	if !o.traits.Proba || o.pairs {
 		return nil
 	}
 	return ovrProber[T]{o}
@@ -815,7 +621,7 @@ type ovrProber[T learner.Float] struct{ o *ovr[T] }
 
 // Proba is Prober.Proba. Where all columns say 0, all classes are as probable as each other.
 func (p ovrProber[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := p.o.each(b, dst, ovrProba); err != nil {
+	if err := p.o.fill(b, dst, fleetProba); err != nil {
 		return err
 	}
 	k := len(p.o.since)
@@ -836,7 +642,7 @@ func (p ovrProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 
 // MistakeChecker is for MistakeCheckerOf.
 func (o *ovr[T]) MistakeChecker() learner.MistakeChecker[T] {
-	if base := o.base.Traits(); !base.Mistakes {
+	if !o.traits.Mistakes {
 		return nil
 	}
 	return ovrChecker[T]{o}
@@ -847,18 +653,18 @@ type ovrChecker[T learner.Float] struct{ o *ovr[T] }
 // Mistakes is MistakeChecker.Mistakes: examples that are one of any column.
 func (p ovrChecker[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
 	if err := b.CheckClasses(len(p.o.since)); err != nil {
-		return 0, fmt.Errorf("%s: %w", p.o.name(), err)
+		return 0, fmt.Errorf("%s: %w", p.o.name, err)
 	}
 	y := []T{0}
 	for i := range b.Len() {
 		v := b.Slice(i, i+1)
 		v.Class, v.Y = nil, y
 		mistaken := 0
-		for k := 0; k < len(p.o.columns) && mistaken == 0; k++ {
+		for k := 0; k < len(p.o.learners) && mistaken == 0; k++ {
 			if y[0] = p.o.label(k, int(b.Class[i])); y[0] == 0 {
 				continue
 			}
-			if mistaken, err = learner.MistakeCheckerOf(p.o.columns[k]).Mistakes(&v); err != nil {
+			if mistaken, err = learner.MistakeCheckerOf(p.o.learners[k]).Mistakes(&v); err != nil {
 				return count, err
 			}
 		}
@@ -869,13 +675,13 @@ func (p ovrChecker[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
 
 // Weights returns the columns' weights, one after another, or nil if they have none.
 func (o *ovr[T]) Weights() []float64 {
-	if base := o.base.Traits(); !base.Vector || o.pairs {
+	if !o.traits.Vector || o.pairs {
 		return nil
 	}
-	of := make([][]float64, len(o.scorers))
+	of := make([][]float64, o.size())
 	most := 0
-	for k, l := range o.scorers {
-		of[k] = l.Weights()
+	for k := range of {
+		of[k] = o.scorer(k).Weights()
 		most = max(most, len(of[k]))
 	}
 	w := make([]float64, len(of)*most)
@@ -886,10 +692,10 @@ func (o *ovr[T]) Weights() []float64 {
 }
 
 func (o *ovr[T]) FiniteWeights() bool {
-	if base := o.base.Traits(); !base.Vector || o.pairs {
+	if !o.traits.Vector || o.pairs {
 		return true
 	}
-	for _, l := range o.columns {
+	for _, l := range o.learners {
 		if !learner.FiniteWeights(l) {
 			return false
 		}
@@ -908,63 +714,48 @@ func (o *ovr[T]) Updates() int64 { return int64(o.updates) }
 
 // Forgetter is for [learner.ForgetterOf]: nil where the base can't forget.
 func (o *ovr[T]) Forgetter() learner.Forgetter {
-	if !o.base.Traits().Forgets {
+	if !o.traits.Forgets {
 		return nil
 	}
-	return forgettingOVR[T]{o}
-}
-
-type forgettingOVR[T learner.Float] struct{ o *ovr[T] }
-
-// Forget is [learner.Forgetter.Forget]: all columns forget.
-func (f forgettingOVR[T]) Forget(keep float64) error {
-	if err := learner.CheckKeep(f.o.name(), keep); err != nil {
-		return err
-	}
-	f.o.cut = nil
-	return forgetAll(f.o.all(), keep)
+	return forgets(func(keep float64) error {
+		if err := learner.CheckKeep(o.name, keep); err != nil {
+			return err
+		}
+		o.cut = nil
+		return forgetAll(o.all(), keep)
+	})
 }
 
 // Bytes returns the memory of the columns, and of what a run takes.
 func (o *ovr[T]) Bytes() int64 {
-	n := o.runs.Bytes((*ovrRun[T]).bytes) + int64(unsafe.Sizeof(*o)) + 56*int64(len(o.columns))
-	for _, l := range o.all() {
+	n := o.bytes() + int64(unsafe.Sizeof(*o)) + 24*int64(len(o.since)) + primal.BytesOf(o.outputs)
+	for _, l := range o.lone {
 		n += l.Bytes()
 	}
 	return n
-}
-
-// bytes returns the memory of a run's scratch.
-func (r *ovrRun[T]) bytes() int64 {
-	return 8*int64(cap(r.scores)+cap(r.outputs)+cap(r.votes)) +
-		16*int64(cap(r.rounds)+cap(r.errs)) +
-		primal.BytesOf(r.y) + int64(cap(r.views))*int64(unsafe.Sizeof(engine.Block[T]{}))
 }
 
 // State returns the columns' states, each with its number before the names, that of the rest, as
 // counters the classes, the examples presented, the updates of columns and the features that all
 // have seen, and of each class how many examples there were before its first.
 func (o *ovr[T]) State() learner.State           { return learner.StateOf(o.fields) }
-func (o *ovr[T]) SetState(s learner.State) error { return learner.SetState(o.name(), s, o.fields) }
+func (o *ovr[T]) SetState(s learner.State) error { return learner.SetState(o.name, s, o.fields) }
 
 func (o *ovr[T]) CheckState(s learner.State) error {
-	return learner.CheckState(o.name(), s, o.fields)
+	return learner.CheckState(o.name, s, o.fields)
 }
 
 func (o *ovr[T]) fields(c *learner.Codec) {
-	learner.Count(c, "presented", &o.presented)
+	o.fleet.fields(c)
 	learner.Count(c, "updates", &o.updates)
-	dim := learner.Count(c, "dim", &o.dim)
-	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
-	c.PerFeature("dim", dim)
 	since := learner.Vector(c, "since", &o.since)
-	of, lone := o.columns, o.lone
+	of, lone := o.learners, o.lone
 	if c.Reading() {
 		n := len(since)
 		c.Want(n <= o.most() && (o.cfg.Classes == 0 || n == o.cfg.Classes), "%d classes, want %d",
 			n, o.cfg.Classes)
 		of = o.twin(c, o.count(n))
-		if o.pairs && o.cfg.Classes == 0 && o.stream {
+		if o.pairs && o.cfg.Classes == 0 && o.traits.Stream {
 			lone = o.twin(c, n)
 		}
 	}
@@ -973,16 +764,7 @@ func (o *ovr[T]) fields(c *learner.Codec) {
 		learner.Inners(c, o.loneName, lone)
 	}
 	c.Part(learner.CutPrefix, &o.cut, func(c *learner.Codec) { checkColumnsCut(c, len(of)) })
-	c.Then(func() {
-		o.failed, o.columns, o.lone = nil, of, lone
-		o.scorers, o.probers = o.scorers[:0], o.probers[:0]
-		for _, l := range of {
-			o.scorers = append(o.scorers, l)
-			if p := learner.ProberOf(l); p != nil {
-				o.probers = append(o.probers, p)
-			}
-		}
-	})
+	c.Then(func() { o.learners, o.lone = of, lone })
 }
 
 // most is how many classes there may be.
@@ -1028,8 +810,7 @@ func (o *ovr[T]) loneName(k int) string {
 
 // ballot is the hypothesis of an [OVRConfig]: a Predictor for each class.
 type ballot[T learner.Float] struct {
-	o  *ovr[T] // scores by its scorers; has no learners
-	of []memberPredictor[T]
+	o *ovr[T] // scores by its predictors; has no learners
 }
 
 func (p *ballot[T]) Outputs() int                                  { return p.o.Outputs() }
@@ -1041,8 +822,8 @@ func (p *ballot[T]) Hypothesis() (all learner.Hypothesis) {
 		return all // not of all classes
 	}
 	all.Pairs, all.Sums = p.o.pairs, p.o.pairs && !p.o.first
-	for _, m := range p.of {
-		h, ok := learner.HypothesisOf(*m.p)
+	for _, m := range p.o.predictors {
+		h, ok := learner.HypothesisOf(m)
 		if !ok || h.Fourier != nil {
 			return learner.Hypothesis{}
 		}
@@ -1051,13 +832,7 @@ func (p *ballot[T]) Hypothesis() (all learner.Hypothesis) {
 	return all
 }
 
-func (p *ballot[T]) Bytes() int64 {
-	n := p.o.Bytes() + int64(unsafe.Sizeof(*p)) + 56*int64(len(p.of))
-	for _, m := range p.of {
-		n += (*m.p).Bytes()
-	}
-	return n
-}
+func (p *ballot[T]) Bytes() int64 { return p.o.Bytes() + int64(unsafe.Sizeof(*p)) }
 
 // State is Predictor.State: the classes' hypotheses, each with its number before the names, and how
 // many there are.
@@ -1068,7 +843,7 @@ func (p *ballot[T]) CheckState(s learner.State) error {
 	if err != nil {
 		return err
 	}
-	return learner.CheckState(p.o.name(), s, r.fields)
+	return learner.CheckState(p.o.name, s, r.fields)
 }
 
 func (p *ballot[T]) Restored(s learner.State) (learner.Predictor[T], error) {
@@ -1076,21 +851,17 @@ func (p *ballot[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := learner.SetState(p.o.name(), s, r.fields); err != nil {
+	if err := learner.SetState(p.o.name, s, r.fields); err != nil {
 		return nil, err
 	}
-	of := make([]learner.Predictor[T], len(r.of))
-	for k, m := range r.of {
-		of[k] = *m.p
-	}
-	return p.o.ballotOf(r.Outputs(), of), nil // of those that were restored
+	return r.proven(), nil
 }
 
 // like returns hypotheses of new columns, as many as the State has.
 func (p *ballot[T]) like(s learner.State) (*ballot[T], error) {
 	n := s.Counters["classes"]
 	if n > uint64(p.o.most()) || p.o.cfg.Classes > 0 && n != uint64(p.o.cfg.Classes) {
-		return nil, fmt.Errorf("%s: %d classes: %w", p.o.name(), n, learner.ErrState)
+		return nil, fmt.Errorf("%s: %d classes: %w", p.o.name, n, learner.ErrState)
 	}
 	of := make([]learner.Predictor[T], p.o.count(int(n)))
 	for k := range of {
@@ -1100,14 +871,14 @@ func (p *ballot[T]) like(s learner.State) (*ballot[T], error) {
 		}
 		of[k] = l.Snapshot()
 	}
-	return newBallot(p.o, int(n), of), nil
+	return p.o.ballot(int(n), of), nil
 }
 
 func (p *ballot[T]) fields(c *learner.Codec) {
 	n := len(p.o.since)
 	classes := learner.Count(c, "classes", &n)
 	c.Want(classes == len(p.o.since), "%d classes", classes)
-	learner.Inners(c, p.o.columnName, p.of)
+	p.o.predictorFields(c, p.o.columnName)
 }
 
 // provenBallot is one whose classes' hypotheses have probabilities.
@@ -1118,43 +889,25 @@ func (p provenBallot[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return ovrProber[T]{p.o}.Proba(b, dst)
 }
 
-// newBallot returns that of o's settings, of so many classes.
-func newBallot[T learner.Float](o *ovr[T], classes int, of []learner.Predictor[T]) *ballot[T] {
-	p := &ballot[T]{o: &ovr[T]{cfg: o.cfg, entry: o.entry, base: o.base, env: o.env, pool: o.pool,
-		dim: o.dim, pairs: o.pairs, first: o.first, stream: o.stream,
-		since: make([]int64, classes)}}
-	for k := range of {
-		p.of = append(p.of, memberPredictor[T]{&of[k]})
-		p.o.scorers = append(p.o.scorers, of[k])
-		if prober := learner.ProbaOf(of[k]); prober != nil {
-			p.o.probers = append(p.o.probers, prober)
-		}
-	}
-	return p
+// ballot returns that of o's settings, of so many classes.
+func (o *ovr[T]) ballot(classes int, of []learner.Predictor[T]) *ballot[T] {
+	return &ballot[T]{o: &ovr[T]{cfg: o.cfg, entry: o.entry, base: o.base, traits: o.traits,
+		env: o.env, pairs: o.pairs, first: o.first, since: make([]int64, classes),
+		fleet: fleet[T]{name: o.name, pool: o.pool, dim: o.dim, predictors: of}}}
 }
 
-// ballotOf is newBallot with probabilities where there are any.
-func (o *ovr[T]) ballotOf(classes int, of []learner.Predictor[T]) learner.Predictor[T] {
-	p := newBallot(o, classes, of)
-	if !o.pairs && len(of) > 0 && len(p.o.probers) == len(of) {
-		return provenBallot[T]{p}
+// proven returns p, with probabilities where there are any.
+func (p *ballot[T]) proven() learner.Predictor[T] {
+	none := func(of learner.Predictor[T]) bool { return learner.ProbaOf(of) == nil }
+	if p.o.pairs || p.o.size() == 0 || slices.ContainsFunc(p.o.predictors, none) {
+		return p
 	}
-	return p
+	return provenBallot[T]{p}
 }
 
 // Snapshot is Learner.Snapshot: one of each column.
 func (o *ovr[T]) Snapshot() learner.Predictor[T] {
-	of := make([]learner.Predictor[T], len(o.columns))
-	for k, l := range o.columns {
-		of[k] = l.Snapshot()
-	}
-	return o.ballotOf(len(o.since), of)
+	return o.ballot(len(o.since), o.snapshots()).proven()
 }
 
-func (o *ovr[T]) View() learner.Predictor[T] {
-	of := make([]learner.Predictor[T], len(o.columns))
-	for k, l := range o.columns {
-		of[k] = learner.ViewOf(l)
-	}
-	return o.ballotOf(len(o.since), of)
-}
+func (o *ovr[T]) View() learner.Predictor[T] { return o.ballot(len(o.since), o.views()).proven() }

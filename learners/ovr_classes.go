@@ -99,18 +99,14 @@ func (l *leading) read(t *learner.TraceReader) {
 // traceClasses writes the entry of example e of the run: updates, and of the outputs that there
 // were before it came that of its class, if it is one of the part's, and the largest of the classes
 // before and behind.
-func (r *ovrRun[T]) traceClasses(e, known int, comes bool) {
-	o, n, class := r.o, r.b.Len(), int(r.b.Class[e])
+func (o *ovr[T]) traceClasses(e, known int, comes bool) {
+	r, n, class := &o.own, o.own.b.Len(), int(o.own.b.Class[e])
 	if !comes {
 		known = len(o.since)
 	}
-	updates := 0
-	for k := range o.columns {
-		updates += int(r.rounds[k*n+e].Updates)
-	}
 	before, own, after := noLeading(), noLeading(), noLeading()
 	for k := range o.count(known) {
-		f := r.rounds[k*n+e].Score
+		f := r.scores[k*n+e]
 		switch c := o.classOf(k); {
 		case c < class:
 			before.take(f, c)
@@ -121,7 +117,7 @@ func (r *ovrRun[T]) traceClasses(e, known int, comes bool) {
 		}
 	}
 	t := o.trace.to
-	t.Count(updates)
+	t.Count(int(r.updates(e, len(o.learners))))
 	for _, l := range []*leading{&before, &own, &after} {
 		l.write(t)
 	}
@@ -243,9 +239,9 @@ func (o *ovr[T]) joinedClasses() error {
 			"%d: %w", len(o.since), o.presented, o.updates, len(first.since), first.presented,
 			updates, learner.ErrTrace)
 	}
-	o.columns, o.scorers, o.probers, o.lone = nil, nil, nil, first.lone
+	o.learners, o.lone = nil, first.lone
 	for c := range o.since {
-		o.add(g.parts[c%len(g.parts)].columns[c/len(g.parts)])
+		o.learners = append(o.learners, g.parts[c%len(g.parts)].learners[c/len(g.parts)])
 	}
 	o.dim = first.dim
 	return nil

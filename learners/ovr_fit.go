@@ -21,7 +21,6 @@ type columnsFit[T learner.Float] struct {
 	o    *ovr[T]
 	b    *engine.Block[T]
 	f    learner.FitOptions
-	base learner.Traits
 	data func() uint64 // the fingerprint of b, classes included
 
 	at   int               // the column in work
@@ -90,18 +89,18 @@ func (o *ovr[T]) fit(ctx context.Context, b *engine.Block[T], f learner.FitOptio
 		classes = o.most()
 	}
 	if err := b.CheckClasses(classes); err != nil {
-		return learner.FitResult{}, fmt.Errorf("%s: %w", o.name(), err)
+		return learner.FitResult{}, fmt.Errorf("%s: %w", o.name, err)
 	}
 	if o.cfg.Classes == 0 && b.Len() > 0 {
 		classes = int(slices.Max(b.Class)) + 1
 	}
 	if b.Len() == 0 {
-		return learner.FitResult{}, fmt.Errorf("%s: no examples: %w", o.name(), learner.ErrFit)
+		return learner.FitResult{}, fmt.Errorf("%s: no examples: %w", o.name, learner.ErrFit)
 	}
-	if b.Weighted() && !o.stream && !o.weights {
-		return learner.FitResult{}, fmt.Errorf("%s: base: %w", o.name(), learner.ErrWeights)
+	if b.Weighted() && !o.traits.Stream && !o.traits.Weights {
+		return learner.FitResult{}, fmt.Errorf("%s: base: %w", o.name, learner.ErrWeights)
 	}
-	r := &columnsFit[T]{o: o, b: b, f: f, base: o.base.Traits(), last: time.Now(),
+	r := &columnsFit[T]{o: o, b: b, f: f, last: time.Now(),
 		data: sync.OnceValue(func() uint64 { return learner.Fingerprint(b) }),
 		done: learner.FitResult{Converged: true, Margin: math.Inf(1), Bound: math.Inf(1),
 			ScoreSpace: true}}
@@ -114,21 +113,21 @@ func (o *ovr[T]) fit(ctx context.Context, b *engine.Block[T], f learner.FitOptio
 	switch {
 	case err != nil && o.cut == nil: // nothing has changed
 		restore()
-	case !o.stream:
+	case !o.traits.Stream:
 		o.dim = b.Dim
 	case o.cut == nil:
-		err = o.reach(b)
+		err = o.reach(b, o.all())
 	}
 	return all, err
 }
 
 // kept returns what makes the columns again what they are, unless any has learned meanwhile.
 func (o *ovr[T]) kept() (restore func()) {
-	columns, scorers, probers, lone := o.columns, o.scorers, o.probers, o.lone
-	since, updates, presented, cut := o.since, o.updates, o.presented, o.cut
+	columns, lone, since := o.learners, o.lone, o.since
+	updates, presented, cut := o.updates, o.presented, o.cut
 	return func() {
-		o.columns, o.scorers, o.probers, o.lone = columns, scorers, probers, lone
-		o.since, o.updates, o.presented, o.cut = since, updates, presented, cut
+		o.learners, o.lone, o.since = columns, lone, since
+		o.updates, o.presented, o.cut = updates, presented, cut
 	}
 }
 
@@ -136,18 +135,14 @@ func (o *ovr[T]) kept() (restore func()) {
 func (r *columnsFit[T]) begin(classes int) (none learner.FitResult, err error) {
 	o := r.o
 	r.resume()
-	if o.cut = nil; !r.base.Cut && !r.before.Resumed {
-		o.columns, o.scorers, o.probers, o.lone = nil, nil, nil, nil
+	if o.cut = nil; !r.o.traits.Cut && !r.before.Resumed {
+		o.learners, o.lone = nil, nil
 		o.since, o.updates, o.presented = nil, 0, 0
-		if o.stream && o.cfg.Classes == 0 && !o.pairs {
-			l, err := o.column()
-			if err != nil {
-				return none, err
-			}
-			o.lone = append(o.lone, l)
+		if err := o.addLone(); err != nil {
+			return none, err
 		}
 	}
-	if o.stream && o.cfg.Classes == 0 { // they know what the learners of the rest do
+	if o.traits.Stream && o.cfg.Classes == 0 { // they know what the learners of the rest do
 		if o.pairs {
 			o.lone = slices.Clone(o.lone)
 		}
@@ -156,8 +151,9 @@ func (r *columnsFit[T]) begin(classes int) (none learner.FitResult, err error) {
 		err = o.come(classes)
 	}
 	updated := func(l learner.Learner[T]) bool { return l.Updates() > 0 }
-	if err == nil && r.f.Delta > 0 && !r.before.Resumed && slices.ContainsFunc(o.columns, updated) {
-		err = fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates: %w", o.name(),
+	if err == nil && r.f.Delta > 0 && !r.before.Resumed &&
+		slices.ContainsFunc(o.learners, updated) {
+		err = fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates: %w", o.name,
 			r.f.Delta, o.updates, learner.ErrSlacks)
 	}
 	return none, err
@@ -243,7 +239,7 @@ func (r *columnsFit[T]) result(one *learner.FitResult) learner.FitResult {
 	if one != nil {
 		together(&all, *one)
 	}
-	all.Converged = all.Converged && r.at == len(r.o.columns)
+	all.Converged = all.Converged && r.at == len(r.o.learners)
 	r.o.updates = r.updates + uint64(all.Updates)
 	all.Counter = int64(r.o.updates) + 1
 	all.Epochs -= r.before.Epochs
@@ -273,7 +269,7 @@ func (r *columnsFit[T]) run(ctx context.Context) (learner.FitResult, error) {
 	o, view, most := r.o, r.b.Slice(0, r.b.Len()), r.f.MaxUpdates
 	view.Class, view.Y = nil, make([]T, r.b.Len())
 	r.updates = o.updates
-	for r.at < len(o.columns) {
+	for r.at < len(o.learners) {
 		left := most - r.done.Updates
 		if most <= 0 {
 			left = most
@@ -292,7 +288,7 @@ func (r *columnsFit[T]) run(ctx context.Context) (learner.FitResult, error) {
 		r.behind += one.Presented - r.saved
 		together(&r.done, one)
 		r.at, r.work, r.saved = r.at+1, learner.FitResult{}, 0
-		if r.at < len(o.columns) && r.due() {
+		if r.at < len(o.learners) && r.due() {
 			if err := r.save(nil); err != nil {
 				r.leave(nil)
 				return r.result(nil), err
@@ -305,7 +301,7 @@ func (r *columnsFit[T]) run(ctx context.Context) (learner.FitResult, error) {
 // limited leaves a cut at the limit of the updates; one is as of leave. Where a column begins anew
 // another run, with another limit, is another.
 func (r *columnsFit[T]) limited(one *learner.FitResult) {
-	if r.base.Cut {
+	if r.o.traits.Cut {
 		r.leave(one)
 	}
 }
@@ -313,11 +309,11 @@ func (r *columnsFit[T]) limited(one *learner.FitResult) {
 // ended ends a run whose column in work did one, and then ended with err.
 func (r *columnsFit[T]) ended(one learner.FitResult, err error) (learner.FitResult, error) {
 	o := r.o
-	err = fmt.Errorf("%s: %s: %w", o.name(), strings.TrimSuffix(o.columnName(r.at), "."), err)
-	if !r.base.Cut { // it begins anew
+	err = fmt.Errorf("%s: %s: %w", o.name, strings.TrimSuffix(o.columnName(r.at), "."), err)
+	if !r.o.traits.Cut { // it begins anew
 		l, e := o.column()
 		if e == nil {
-			e = o.columns[r.at].SetState(l.State())
+			e = o.learners[r.at].SetState(l.State())
 		}
 		if e != nil {
 			return learner.FitResult{}, e
@@ -349,7 +345,7 @@ func (r *columnsFit[T]) column(ctx context.Context, view *engine.Block[T], most 
 		of = labelled(view)
 	}
 	f.MaxUpdates, f.Checkpoint = most, nil
-	if r.base.Cut && r.f.Checkpoint != nil {
+	if r.o.traits.Cut && r.f.Checkpoint != nil {
 		f.Checkpoint = func(one learner.FitResult) error {
 			one = r.whole(one)
 			r.saved = one.Presented
@@ -362,14 +358,14 @@ func (r *columnsFit[T]) column(ctx context.Context, view *engine.Block[T], most 
 			r.f.Observe(s)
 		}
 	}
-	one, err := learner.Fit(ctx, o.columns[r.at], of, f)
+	one, err := learner.Fit(ctx, o.learners[r.at], of, f)
 	return r.whole(one), err
 }
 
 // whole adds what the column did before this call. One that doesn't count examples has gone over
 // all of them in each epoch.
 func (r *columnsFit[T]) whole(one learner.FitResult) learner.FitResult {
-	if !r.base.Cut && (one.Updates > 0 || one.Epochs > 0) {
+	if !r.o.traits.Cut && (one.Updates > 0 || one.Epochs > 0) {
 		one.Presented = int64(r.b.Len()) * max(one.Epochs, 1)
 	}
 	one.Epochs += r.work.Epochs

@@ -10,25 +10,10 @@ import (
 
 // Posterior is for [learner.PosteriorOf]: those of the columns, where the base has one.
 func (o *ovr[T]) Posterior() learner.PosteriorMerger[T] {
-	if !o.base.Traits().Merges {
+	if !o.traits.Merges {
 		return nil
 	}
 	return ovrPosterior[T]{o}
-}
-
-// overOf returns the OVR that l is, whatever its base; nil if it is none.
-func overOf[T learner.Float](l learner.Learner[T]) *ovr[T] {
-	switch o := l.(type) {
-	case *ovr[T]:
-		return o
-	case keepingOVR[T]:
-		return o.ovr
-	case fittingOVR[T]:
-		return o.ovr
-	case fittingKeepingOVR[T]:
-		return o.ovr
-	}
-	return nil
 }
 
 type ovrPosterior[T learner.Float] struct{ o *ovr[T] }
@@ -53,8 +38,8 @@ func (p ovrPosterior[T]) DividePrior(prior learner.Learner[T], times int) error 
 	if times == 0 {
 		prior = o
 	}
-	if of := overOf(prior); of != nil {
-		if err := gauss.CheckBegun(o.name(), int64(o.presented), int64(of.presented),
+	if of, ok := prior.(*ovr[T]); ok {
+		if err := gauss.CheckBegun(o.name, int64(o.presented), int64(of.presented),
 			times); err != nil {
 			return err
 		}
@@ -76,17 +61,17 @@ func (p ovrPosterior[T]) DividePrior(prior learner.Learner[T], times int) error 
 func (p ovrPosterior[T]) columns(other learner.Learner[T],
 	do func(learner.PosteriorMerger[T], learner.Learner[T]) error) (*ovr[T], error) {
 	o := p.o
-	of := overOf(other)
-	if of == nil || of.pairs != o.pairs || of.cfg.Base != o.cfg.Base {
-		return nil, fmt.Errorf("%s: %T has no posteriors of this form: %w", o.name(), other,
+	of, ok := other.(*ovr[T])
+	if !ok || of.pairs != o.pairs || of.cfg.Base != o.cfg.Base {
+		return nil, fmt.Errorf("%s: %T has no posteriors of this form: %w", o.name, other,
 			learner.ErrPrior)
 	}
-	if len(of.since) != len(o.since) || len(of.columns) != len(o.columns) ||
+	if len(of.since) != len(o.since) || len(of.learners) != len(o.learners) ||
 		len(of.lone) != len(o.lone) {
-		return nil, fmt.Errorf("%s: %d classes and %d: want the same ones: %w", o.name(),
+		return nil, fmt.Errorf("%s: %d classes and %d: want the same ones: %w", o.name,
 			len(o.since), len(of.since), learner.ErrPrior)
 	}
-	to, from := slices.Concat(o.columns, o.lone), slices.Concat(of.columns, of.lone)
+	to, from := slices.Concat(o.learners, o.lone), slices.Concat(of.learners, of.lone)
 	merged := make([]learner.Learner[T], len(to))
 	for k := range to {
 		l, err := o.column()
@@ -97,23 +82,19 @@ func (p ovrPosterior[T]) columns(other learner.Learner[T],
 			err = do(learner.PosteriorOf(l), from[k])
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: column %d: %w", o.name(), k, err)
+			return nil, fmt.Errorf("%s: column %d: %w", o.name, k, err)
 		}
 		merged[k] = l
 	}
-	n := len(o.columns)
-	o.columns, o.scorers, o.probers = nil, nil, nil
-	for _, l := range merged[:n] {
-		o.add(l)
-	}
-	o.lone = merged[n:]
+	n := len(o.learners)
+	o.learners, o.lone = merged[:n:n], merged[n:]
 	o.dim = max(o.dim, of.dim)
 	return of, nil
 }
 
 // Report adds up those of the columns.
 func (p ovrPosterior[T]) Report() (sum learner.PosteriorReport) {
-	for _, l := range p.o.columns {
+	for _, l := range p.o.learners {
 		r := learner.ReportOf(l)
 		sum.Sweeps, sum.Unconverged = sum.Sweeps+r.Sweeps, sum.Unconverged+r.Unconverged
 		sum.Merged, sum.Passed, sum.Lost = sum.Merged+r.Merged, sum.Passed+r.Passed, sum.Lost+r.Lost

@@ -98,14 +98,14 @@ func (o *ovr[T]) Join(parts []learner.Part, states []learner.State,
 			return err
 		}
 		if i == 0 {
-			j.ends = make([][]learner.State, len(one.columns))
+			j.ends = make([][]learner.State, len(one.learners))
 			j.since, j.presented = one.since, one.presented
 		}
-		if len(one.columns) != len(j.ends) || one.presented != j.presented {
+		if len(one.learners) != len(j.ends) || one.presented != j.presented {
 			return fmt.Errorf("ovr: %d classes and %d examples, of another part %d and %d: %w",
-				len(one.columns), one.presented, len(j.ends), j.presented, learner.ErrParts)
+				len(one.learners), one.presented, len(j.ends), j.presented, learner.ErrParts)
 		}
-		for k, l := range one.columns {
+		for k, l := range one.learners {
 			j.ends[k] = append(j.ends[k], l.State())
 		}
 		for _, l := range one.lone {
@@ -113,7 +113,7 @@ func (o *ovr[T]) Join(parts []learner.Part, states []learner.State,
 		}
 		j.updates += one.updates
 	}
-	for k, l := range o.columns { // of classes that are known
+	for k, l := range o.learners { // of classes that are known
 		if err := learner.JoinerOf(l).Join(parts, j.ends[k], traces, nil); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (o *ovr[T]) Join(parts []learner.Part, states []learner.State,
 
 // partOf returns the part's learner, of that State.
 func (o *ovr[T]) partOf(p learner.Part, s learner.State) (*ovr[T], error) {
-	base, cfg := o.base.Traits(), o.cfg
+	base, cfg := o.traits, o.cfg
 	switch {
 	case p.Classes:
 		cfg.Part = &p
@@ -153,25 +153,26 @@ func (o *ovr[T]) joinColumn(k int) error {
 	if k >= len(j.ends) {
 		return fmt.Errorf("ovr: a class that no part has: %w", learner.ErrTrace)
 	}
-	return learner.JoinerOf(o.columns[k]).Join(j.parts, j.ends[k], j.traces,
+	return learner.JoinerOf(o.learners[k]).Join(j.parts, j.ends[k], j.traces,
 		learner.JoinerOf(o.lone[0]))
 }
 
 // given has all learners go through the run by what the parts did, example by example, as the
 // traces have them.
-func (r *ovrRun[T]) given() error {
-	o, n := r.o, r.b.Len()
+func (o *ovr[T]) given() error {
+	r, n := &o.own, o.own.b.Len()
 	for e := range n {
 		for k, l := range o.all() {
-			v := &r.views[k]
+			v, at := &r.views[k], k*n+e
 			*v = r.b.Slice(e, e+1)
-			v.Class, v.Y = nil, r.y[k*n+e:][:1]
-			if v.Y[0] = -1; k == int(r.b.Class[e]) && k < len(o.columns) {
+			v.Class, v.Y = nil, r.y[at:][:1]
+			if v.Y[0] = -1; k == int(r.b.Class[e]) && k < len(o.learners) {
 				v.Y[0] = 1
 			}
-			if err := l.Learn(v, r.rounds[k*n+e:][:1]); err != nil {
+			if err := l.Learn(v, r.rounds[at:][:1]); err != nil {
 				return fmt.Errorf("ovr: base: %w", err)
 			}
+			r.scores[at] = r.rounds[at].Score
 		}
 	}
 	return nil
@@ -188,9 +189,9 @@ func (o *ovr[T]) Joined() error {
 			return err
 		}
 	}
-	if len(o.columns) != len(j.ends) || o.presented != j.presented || o.updates != j.updates {
+	if len(o.learners) != len(j.ends) || o.presented != j.presented || o.updates != j.updates {
 		return fmt.Errorf("ovr: %d classes, %d examples and %d updates, the parts had %d, %d and "+
-			"%d: %w", len(o.columns), o.presented, o.updates, len(j.ends), j.presented, j.updates,
+			"%d: %w", len(o.learners), o.presented, o.updates, len(j.ends), j.presented, j.updates,
 			learner.ErrTrace)
 	}
 	return nil

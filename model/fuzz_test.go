@@ -398,7 +398,7 @@ func useAll[T learner.Float](t *testing.T, data []byte) {
 	saved("after Restore")
 	for _, sparse := range []bool{true, false} {
 		b := smallRows[T](12, sparse)
-		if f, ok := l.(learner.Fitter[T]); ok && sparse {
+		if f := learner.AsFitter(l); f != nil && sparse {
 			if _, err := f.Fit(context.Background(), b,
 				learner.FitOptions{MaxUpdates: 50}); err != nil {
 				t.Logf("Fit: %v", err)
