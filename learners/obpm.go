@@ -1,8 +1,6 @@
 package learners
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"unsafe"
 
@@ -13,27 +11,6 @@ import (
 )
 
 var _ learner.Learner[float32] = (*obpm[float32])(nil)
-
-func init() { learner.Register("obpm", (*OBPMConfig)(nil)) }
-
-// Entry is that of [learner.Settings].
-func (*OBPMConfig) Entry() learner.Entry {
-	return learner.EntryFor(OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron",
-		Combine: CombineWeights, Budget: 1000, Removal: RemoveProject, Together: true,
-		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
-		newOBPM[float32], newOBPM[float64], learner.Entry{
-			Summary: "online Bayes point machine: the average of many learners, each on random " +
-				"parts of the stream",
-			Default:  true, // it needs no setting for data that can't be separated
-			Optional: []string{"grown"},
-		})
-}
-
-// Values of OBPMConfig.Combine.
-const (
-	CombineWeights = "weights"
-	CombineVote    = "vote"
-)
 
 // obpm runs N base learners ("members") side by side, shows each example to each member with
 // probability tau, and averages their weights: a cheap approximation of the Bayes point, the centre
@@ -47,8 +24,8 @@ const (
 //	N            Config.Members        number of members
 //	tau          Config.Tau            probability
 //	b_{j,t}      draws                 Bernoulli(tau) of (seed, member j, example number t)
-//	L, S         rule                  Config.Base: update rule and its step sizes, with a state of
-//	                                   each member's own
+//	L, S         rule                  Config.Base: update rule and its step sizes; a state of each
+//	                                   member's own
 //	w_{j,t}      lanes or dense        one a feature and member, of T
 //	w~'_t        sum / N               sum = S = the sum of the members' weights, one float64 a
 //	                                   feature
@@ -91,256 +68,6 @@ type obpm[T learner.Float] struct {
 	updates   uint64          // of members
 	trace     *learner.Trace  // of what the members do; nil: none is kept
 	joining   *joining        // of parts that have learned; nil: the members learn
-}
-
-// OBPMConfig holds the settings of OBPM.
-type OBPMConfig struct {
-	// Members is the number N of base learners. Default 100; 1 to 2^20.
-	Members int `json:"members" flag:"members"`
-	// Tau is the probability that a member sees an example. Default 0.3; 0 to 1.
-	Tau float64 `json:"tau" flag:"tau" tune:"0.05|0.1|0.3|0.6"`
-	// Base is the base learner, whose own settings are taken, too. Default perceptron; a learner of
-	// streams that is no ensemble.
-	Base string `json:"base" flag:"base"`
-	// Combine is weights for the average of the members' weights, or vote to count their signs.
-	// Default weights; weights or vote.
-	Combine string `json:"combine" flag:"combine" values:"weights|vote"`
-	// Cap bounds the average's length by 1 (step 15), which changes no label. Default false.
-	Cap bool `json:"cap" flag:"cap"`
-	// Budget is the number of examples kept at most, for all members together, 0 for no limit.
-	//
-	// It counts with a kernel only, as Removal does: see KernelOBPM. Default 1000; 0 to 2^31-1.
-	Budget int `json:"budget" flag:"budget" with:"kernel=poly|rbf,scale"`
-	// Removal is the kept example that makes room: that of least norm (project, norm), the oldest,
-	// or that whose removal causes the fewest errors.
-	//
-	// With project the nearest kept examples take over its part in all members. Default project;
-	// project, norm, oldest or errors.
-	Removal string `json:"removal" flag:"removal" values:"project|norm|oldest|errors" with:"budget"`
-
-	learner.KernelConfig
-
-	// Together keeps members that stretch their weights side by side: several times as fast as
-	// learners of their own.
-	//
-	// These models of before have; scores are rounded otherwise. It counts for romma, cramma and
-	// micra. Default true.
-	Together bool `json:"together,omitempty" flag:"together"`
-
-	// Part says which members of a whole ensemble these are; nil: they are all. See
-	// [learner.Traits].Shard. Default nil; a part of as many members.
-	Part *learner.Part `json:"part,omitempty"`
-
-	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
-	// for those defaults. Default nil; any that are valid.
-	BaseConfig learner.Config `json:"base_config"`
-}
-
-// MaxMembers is the largest number of members.
-const MaxMembers = 1 << 20
-
-// Validate checks all fields and the base's settings.
-func (c *OBPMConfig) Validate() error {
-	bad := func(field string, v any, want string) error {
-		return fmt.Errorf("obpm: %s is %v, want %s: %w", field, v, want, learner.ErrConfig)
-	}
-	if c.Members < 1 || c.Members > MaxMembers {
-		return bad("members", c.Members, fmt.Sprintf("1 to %d", MaxMembers))
-	}
-	if err := learner.CheckSetting("obpm", "tau", c.Tau, c.Tau >= 0 && c.Tau <= 1,
-		"a probability, 0 to 1"); err != nil {
-		return err
-	}
-	if c.Combine != CombineWeights && c.Combine != CombineVote {
-		return bad("combine", fmt.Sprintf("%q", c.Combine), "weights or vote")
-	}
-	if c.Cap && c.Combine == CombineVote {
-		return bad("cap", c.Cap, "false with combine vote, which averages no weights")
-	}
-	base, err := c.baseSettings()
-	if err != nil {
-		return err
-	}
-	if err := c.validateBase(base); err != nil {
-		return err
-	}
-	if err := c.validatePart(base); err != nil {
-		return err
-	}
-	return c.validateKernel(base.Traits().Members)
-}
-
-// form is the base's members' form, if any, that counts for these settings.
-func (c *OBPMConfig) form(base learner.Config) *learner.MemberForm {
-	if f := base.Traits().Members; f != nil && (c.Together || !f.Optional) {
-		return f
-	}
-	return nil
-}
-
-// validateBase wants a base that learns one example after another, with its settings valid, and
-// Cap only where S is kept or never longer than 1.
-func (c *OBPMConfig) validateBase(base learner.Config) error {
-	bad := func(why string) error {
-		return fmt.Errorf("obpm: base is %q, %s: want a learner of streams: %w", c.Base, why,
-			learner.ErrConfig)
-	}
-	if err := base.Validate(); err != nil {
-		return fmt.Errorf("obpm: base: %w", err)
-	}
-	t := base.Traits()
-	switch {
-	case t.Ensemble:
-		return bad("an ensemble itself")
-	case t.Classes:
-		return bad("of any number of classes, where members of two are averaged")
-	case !t.Stream:
-		return bad("which learns from whole data sets only")
-	case t.Soft:
-		return bad("with a soft margin, whose slacks belong to places in a data set")
-	case c.Cap && c.Linear() && !(t.Linear && t.Vector):
-		return fmt.Errorf("obpm: cap is true, want false with base %q, which has no weight vector "+
-			"to be averaged: %w", c.Base, learner.ErrConfig)
-	}
-	return nil
-}
-
-// linearMemory is Memory without a kernel. Lanes have rows for the features that were seen.
-func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) learner.Footprint {
-	var f learner.Footprint
-	members, words := int64(c.Members), int64(c.Members+63)/64
-	seen := min(x.Features, x.NonZeros)
-	var held, moving, work, partials int64
-	if x.Dense {
-		seen = x.Features
-		held, moving = engine.DenseMembersBytes(members, x.Features, x.Elem, x.Growing)
-		lanes, _ := engine.LanesBytes(members, 0, 0, x.Elem, false, false)
-		moving = max(moving, lanes) // a learner begins with lanes
-		parts := (members + ensemble.DenseGroup - 1) / ensemble.DenseGroup
-		work = laneWorkBytes(parts*64, x.Elem) + parts*(x.Features*x.Elem+128) +
-			12*ensemble.RunRows*words
-		partials = parts * min(ensemble.RunRows, max(1, ensemble.RunPartials/parts))
-	} else {
-		held, moving = engine.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)
-		seen = engine.LaneRows(members, seen, x.Features, x.Elem, x.Growing)
-		n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/words))
-		work = laneWorkBytes(members, x.Elem)
-		work += 20*words*n + 6*(ensemble.RunNonZeros+x.Longest) + 33*ensemble.RunExamples
-		partials = words * n
-	}
-	f.Add("members' weights", learner.Times(members, seen), held)
-	if form.Bytes > 0 {
-		f.Add("members' settings", members, learner.Times(form.Bytes, members))
-	}
-	if c.Combine != CombineVote && form.Additive {
-		f.Tables(x, "sum", 8)
-	}
-	f.Add("members' work space", members, work+partials*int64(unsafe.Sizeof(
-		ensemble.Partial{}))*3/2+members*x.Elem+primal.FixedBytes)
-	f.Moving = learner.Plus(f.Moving, moving)
-	f.Copied(x, 8, learner.Plus(learner.Times(seen, members*x.Elem+4+8), 24*members))
-	return f
-}
-
-// laneWorkBytes bounds [ensemble.NewLaneWork] for the tiles of so many members: two slices of T a
-// lane, aligned to 64 bytes, and two masks.
-func laneWorkBytes(members, elem int64) int64 {
-	const lanes = engine.WideTile
-	each := 2*(lanes*elem+64) + 2*lanes/8 + 16 + 64 +
-		int64(unsafe.Sizeof(ensemble.LaneWork[float64]{}))
-	return (members + 63) / 64 * each
-}
-
-// baseSettings returns BaseConfig or the defaults that nil stands for.
-func (c *OBPMConfig) baseSettings() (learner.Config, error) {
-	return baseSettings("obpm", c.Base, c.BaseConfig)
-}
-
-// UnmarshalJSON reads the base's settings as what the base's Entry says they are. Fields that are
-// not there keep their values, unknown ones are refused.
-func (c *OBPMConfig) UnmarshalJSON(data []byte) error {
-	type fields OBPMConfig // without this method
-	raw := struct {
-		*fields
-		BaseConfig json.RawMessage `json:"base_config"` // hides the field of that name
-	}{fields: (*fields)(c)}
-	c.Together = false // as settings of before are, which do not say
-	err := decodeSettings(data, &raw)
-	if err != nil {
-		return fmt.Errorf("obpm: settings: %w", err)
-	}
-	if c.BaseConfig, err = decodeBase("obpm", c.Base, raw.BaseConfig); err != nil {
-		return err
-	}
-	c.Together = c.Together || !c.optional()
-	return nil
-}
-
-// MarshalJSON writes "together" only where it counts, and is true. So settings of before there was
-// a choice stay as they were.
-func (c *OBPMConfig) MarshalJSON() ([]byte, error) {
-	type fields OBPMConfig
-	d := fields(*c)
-	d.Together = c.Together && c.optional()
-	return json.Marshal(&d)
-}
-
-// optional reports whether Together counts.
-func (c *OBPMConfig) optional() bool {
-	base, err := c.baseSettings()
-	if err != nil {
-		return false
-	}
-	form := base.Traits().Members
-	return form != nil && form.Optional
-}
-
-// Traits is Config.Traits: what the settings are relative to is the base's.
-func (c *OBPMConfig) Traits() learner.Traits {
-	t := learner.LinearTraits()
-	if !c.Linear() {
-		t = learner.KernelTraits(c.EngineKernel(), c.keeps())
-		t.Sizes, t.FitMemory = []string{"budget"}, c.fitMemory
-	}
-	t.Threads = learner.ThreadsMembers
-	t.Ensemble, t.Mistakes, t.Proba = true, true, c.Linear()
-	t.Vector = t.Vector && c.Combine != CombineVote
-	if base, err := c.baseSettings(); err == nil {
-		b := base.Traits()
-		t.Relative, t.ScaleFree, t.Remedies = b.Relative, b.ScaleFree, b.Remedies
-		t.Weights, t.Forgets = b.Weights, b.Forgets && c.Linear()
-		form := c.form(base)
-		apart := form == nil
-		c.shardTraits(&t, form)
-		if c.Linear() && !apart && form.Additive && form.Bytes == 0 {
-			t.Mixes = c.Combine != CombineVote && c.Part == nil
-		}
-		if c.Linear() && apart && b.Keeps > 0 { // members of their own, which keep
-			t.Keeps, t.Kept, t.KeptWidth = learner.Any, b.Kept, b.KeptWidth
-			if b.Keeps < learner.Any/int64(max(c.Members, 1)) {
-				t.Keeps = b.Keeps * int64(c.Members)
-			}
-			if t.Sizes = b.Sizes; b.FitMemory != nil {
-				t.FitMemory = c.separateFit
-			}
-		}
-		t.Support = t.Support || b.Support && apart
-		t.Linear, t.Vector, t.Biased = t.Linear && b.Linear, t.Vector && b.Vector, b.Biased
-	}
-	return t
-}
-
-// Resolve resolves the base's settings: the members see the examples as they are.
-func (c *OBPMConfig) Resolve(f learner.Facts) (learner.Config, error) {
-	r := *c
-	base, err := c.baseSettings()
-	if err != nil {
-		return nil, err
-	}
-	if r.BaseConfig, err = learner.Resolve(base, f); err != nil {
-		return nil, fmt.Errorf("obpm: base: %w", err)
-	}
-	return &r, nil
 }
 
 func newOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Learner[T], error) {
@@ -621,4 +348,43 @@ func countMistakes[T learner.Float](b *engine.Block[T], f, members []float64) (n
 // Bytes returns the memory of members and S, and of what a run takes.
 func (o *obpm[T]) Bytes() int64 {
 	return o.Ensemble.Bytes() + int64(unsafe.Sizeof(*o)) + primal.BytesOf(o.column)
+}
+
+// Forgetter is for [learner.ForgetterOf]: nil where the base can't forget. All members forget, and
+// S is summed over them anew.
+func (o *obpm[T]) Forgetter() learner.Forgetter {
+	if !o.cfg.Traits().Forgets {
+		return nil
+	}
+	return forgets(func(keep float64) error {
+		if err := learner.CheckKeep("obpm", keep); err != nil || keep == 1 {
+			return err
+		}
+		o.rewrite(func(col []T) {
+			for m := range col {
+				col[m] *= T(keep)
+			}
+		})
+		return nil
+	})
+}
+
+// rewrite has change give the members other weights of each feature that any of them has one of,
+// and sums them up anew.
+func (o *obpm[T]) rewrite(change func(col []T)) {
+	col, store, sum := make([]T, o.cfg.Members), o.Store(), o.Sum()
+	o.sumSq = 0
+	for j := range o.Room {
+		if store.Column(col, j) {
+			change(col)
+			store.SetColumn(j, col)
+		}
+		if !o.KeepsSum {
+			continue
+		}
+		sum[j] = o.Rule.Total(0, col)
+		if o.cfg.Cap {
+			o.sumSq += float64(sum[j] * sum[j])
+		}
+	}
 }

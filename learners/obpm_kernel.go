@@ -2,7 +2,6 @@ package learners
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -18,14 +17,6 @@ import (
 )
 
 var _ learner.Learner[float32] = (*kernelOBPM[float32])(nil)
-
-// Values of OBPMConfig.Removal.
-const (
-	RemoveProject = "project"
-	RemoveNorm    = "norm"
-	RemoveOldest  = "oldest"
-	RemoveErrors  = "errors"
-)
 
 // kernelOBPM is [OBPMConfig] in the space of a kernel: N perceptrons, each on random parts of the
 // stream, that share kept examples and their kernel rows.
@@ -45,8 +36,8 @@ const (
 //	paper        here                  shape, unit
 //	x_t, y_t     block                 example; label, -1 or +1
 //	N            Config.Members        number of members
-//	b_{j,t}      draws                 Bernoulli(tau) of (seed, member j, example number t), as for
-//	                                   OBPM
+//	b_{j,t}      draws                 Bernoulli(tau) of (seed, member j, example number t), as
+//	                                   for OBPM
 //	w_{m,t}      lanes                 a_jm, of kept example j and member m, of T
 //	N w~'_t      support               kept examples x_j, S_j = sum_m a_jm
 //	p            Config.Budget         examples kept at most; 0: no limit
@@ -142,92 +133,6 @@ func (l *kernelOBPM[T]) reset() (err error) {
 		}
 	}
 	return err
-}
-
-// validateKernel checks what differs with a kernel; form is the base's members' form, if any.
-func (c *OBPMConfig) validateKernel(form *learner.MemberForm) error {
-	if c.Budget < 0 || c.Budget > math.MaxInt32 {
-		return fmt.Errorf("obpm: budget is %d, want a number of examples, or 0 for no limit: %w",
-			c.Budget, learner.ErrConfig)
-	}
-	known := slices.Contains([]string{RemoveProject, RemoveNorm, RemoveOldest, RemoveErrors},
-		c.Removal)
-	if !known && (c.Removal != "" || !c.Linear()) {
-		return fmt.Errorf("obpm: removal is %q, want project, norm, oldest or errors: %w",
-			c.Removal, learner.ErrConfig)
-	}
-	if err := c.KernelConfig.Validate("obpm"); err != nil || c.Linear() {
-		return err
-	}
-	switch {
-	case c.Combine != CombineWeights:
-		return fmt.Errorf("obpm: combine is %q: with a kernel the members are averaged "+
-			"(weights): %w", c.Combine, learner.ErrConfig)
-	case c.Cap:
-		return fmt.Errorf("obpm: cap changes no label and is not there with a kernel: %w",
-			learner.ErrConfig)
-	case form == nil || !form.Additive || !form.Toward:
-		return fmt.Errorf("obpm: base is %q: with a kernel it must add positive multiples of y x "+
-			"and no others, as perceptron and pa do: %w", c.Base, learner.ErrConfig)
-	}
-	return nil
-}
-
-// keeps is Traits.Keeps.
-func (c *OBPMConfig) keeps() int64 {
-	switch {
-	case c.Linear():
-		return 0
-	case c.Budget == 0:
-		return learner.Any
-	}
-	return int64(c.Budget)
-}
-
-// Memory is Config.Memory: the members' weights, their sum and the tables of a run; with a kernel
-// the kept examples and the members' coefficients.
-func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
-	if c.Linear() {
-		base, err := c.baseSettings()
-		if err != nil {
-			return learner.Footprint{} // no learner is made of it
-		}
-		if form := c.form(base); form != nil {
-			return c.linearMemory(form, x)
-		}
-		return c.separateMemory(base, x)
-	}
-	var f learner.Footprint
-	members, n := int64(c.Members), kept.TableLength(c.keeps(), x.Kept, x)
-	kept.AddKept(&f, x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
-	if n < learner.Any {
-		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
-		f.Add("members' coefficients", learner.Times(n, members), learner.Plus(held,
-			learner.Times(primal.ListRoom(n), 8+8+4)))
-		if c.Removal == RemoveProject {
-			f.Add("rows of removals", learner.Times(n, 2), learner.Times(2, primal.ListRoom(n),
-				x.Elem))
-		}
-		f.Moving = learner.Plus(f.Moving, moving)
-		if x.Saved {
-			f.Copies = learner.Plus(f.Copies, learner.Times(n, members, x.Elem))
-		}
-	}
-	f.Add("members' work space", members, laneWorkBytes(members, x.Elem)+
-		learner.Times(members+64, 2*x.Elem+4))
-	kept.AddCurrent(&f, x, 1)
-	return f
-}
-
-// fitMemory is Traits.FitMemory: it sets Budget.
-func (c *OBPMConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
-	error) {
-	return kept.LargestWithin("obpm", bytes, kept.MaxKept, x, mean, largest,
-		func(n int) learner.Config {
-			d := *c
-			d.Budget = n
-			return &d
-		})
 }
 
 func (l *kernelOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {

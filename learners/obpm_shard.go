@@ -12,58 +12,6 @@ var (
 	_ learner.Joiner = (*obpm[float32])(nil)
 )
 
-// validatePart checks Part.
-func (c *OBPMConfig) validatePart(base learner.Config) error {
-	p := c.Part
-	bad := func(want string) error {
-		return fmt.Errorf("obpm: part is %+v of %d members, want %s: %w", *p, c.Members, want,
-			learner.ErrConfig)
-	}
-	switch {
-	case p == nil:
-		return nil
-	case p.Classes:
-		return bad("members")
-	case p.First < 0 || p.First%learner.PartMembers != 0:
-		return bad(fmt.Sprintf("a multiple of %d as the first", learner.PartMembers))
-	case p.Members != c.Members:
-		return bad("as many")
-	case p.Of < p.First+p.Members || p.Of > MaxMembers:
-		return bad(fmt.Sprintf("it to be of %d or more, to %d", p.First+p.Members, MaxMembers))
-	case p.First+p.Members < p.Of && p.Members%learner.PartMembers != 0:
-		return bad(fmt.Sprintf("a multiple of %d, or those to the last one of the whole",
-			learner.PartMembers))
-	case !c.shards(c.form(base)):
-		return bad("none: such members can't be taken apart")
-	}
-	return nil
-}
-
-// shards reports whether members can learn apart: those side by side never meet. Cap looks at all
-// of them where S is not kept and they may be longer than 1.
-func (c *OBPMConfig) shards(form *learner.MemberForm) bool {
-	return c.Linear() && form != nil && !(c.Cap && !form.Additive && !form.Unit)
-}
-
-// shardTraits fills in what says how the members are taken apart.
-func (c *OBPMConfig) shardTraits(t *learner.Traits, form *learner.MemberForm) {
-	if !c.shards(form) {
-		return
-	}
-	if c.Part != nil {
-		whole := *c
-		whole.Members, whole.Part = c.Part.Of, nil
-		t.PartOf, t.Part = &whole, c.Part
-		return
-	}
-	t.Splits = c.Members
-	t.Shard = func(p learner.Part) learner.Config {
-		r := *c
-		r.Members, r.Part = p.Members, &p
-		return &r
-	}
-}
-
 // joining is what Join leaves for Learn.
 type joining struct {
 	traces             []*learner.TraceReader

@@ -106,9 +106,8 @@ func (o *obpm[T]) packed() (features []int32, members []T, sum []float64) {
 // hasBits reports whether v is not +0.
 func hasBits[T learner.Float](v T) bool { return v != 0 || 1/v < 0 }
 
-// members is the hypothesis of an ensemble [OBPMConfig] that needs its members: a vote, the average
-// of members whose weights have factors of their own, or the members' votes as probabilities. Its
-// members are moved into the form of the examples to be scored, sparse or dense.
+// members is the hypothesis of an ensemble that keeps no S: a vote, or the average of members whose
+// weights have factors of their own. They are moved into the form of the examples to be scored.
 type members[T learner.Float] struct {
 	primal.OneOutput
 	o *obpm[T]
@@ -116,7 +115,7 @@ type members[T learner.Float] struct {
 
 func (p *members[T]) Score(b *engine.Block[T], dst []float64) error { return p.o.Score(b, dst) }
 
-// Proba is Prober.Proba, as [OBPM.Proba].
+// Proba is Prober.Proba, as that of the learner.
 func (p *members[T]) Proba(b *engine.Block[T], dst []float64) error { return p.o.Proba(b, dst) }
 
 func (p *members[T]) Weights() []float64 {
@@ -127,10 +126,6 @@ func (p *members[T]) Weights() []float64 {
 
 // Hypothesis is for [learner.HypothesisOf]: none of votes.
 func (p *members[T]) Hypothesis() learner.Hypothesis {
-	if p.o.KeepsSum {
-		sum := p.o.average()
-		return sum.Hypothesis()
-	}
 	w := p.Weights()
 	if w == nil {
 		return learner.Hypothesis{}
@@ -146,13 +141,8 @@ func (p *members[T]) Bytes() int64 {
 		int64(unsafe.Sizeof(*p.o))
 }
 
-// State is Predictor.State: of an average that has a sum this alone, else the members with the
-// features that any of them has a weight for.
+// State is Predictor.State: the members, with the features that any of them has a weight for.
 func (p *members[T]) State() learner.State {
-	if p.o.KeepsSum {
-		sum := p.o.average()
-		return sum.State()
-	}
 	p.o.Form.RLock()
 	defer p.o.Form.RUnlock()
 	return learner.StateOf(p.o.memberFields)
@@ -160,33 +150,16 @@ func (p *members[T]) State() learner.State {
 
 // CheckState is for [learner.CheckRestored].
 func (p *members[T]) CheckState(s learner.State) error {
-	if p.o.KeepsSum {
-		sum := p.o.average()
-		return sum.CheckState(s)
-	}
 	return learner.CheckState("obpm", s, p.o.memberFields)
 }
 
 func (p *members[T]) Restored(s learner.State) (learner.Predictor[T], error) {
-	if p.o.KeepsSum {
-		sum := p.o.average()
-		return sum.Restored(s)
-	}
-	r, err := p.o.membersOf(s)
+	l, err := newOBPM[T](p.o.cfg, learner.Env{Pool: p.o.Pool})
 	if err != nil {
 		return nil, err
 	}
-	return r, nil
-}
-
-// membersOf returns the members of a State in an ensemble of o's settings.
-func (o *obpm[T]) membersOf(s learner.State) (*members[T], error) {
-	l, err := newOBPM[T](o.cfg, learner.Env{Pool: o.Pool})
-	if err != nil {
-		return nil, err
-	}
-	p := &members[T]{o: l.(*obpm[T])}
-	return p, learner.SetState("obpm", s, p.o.memberFields)
+	q := &members[T]{o: l.(*obpm[T])}
+	return q, learner.SetState("obpm", s, q.o.memberFields)
 }
 
 // average is f where S is kept.
@@ -195,9 +168,18 @@ func (o *obpm[T]) average() primal.WideWeights[T] {
 	if o.cfg.Cap {
 		n *= o.length()
 	}
-	o.Form.RLock() // probabilities, asked for at the same time, may move the members
-	defer o.Form.RUnlock()
 	return primal.WideWeights[T]{Name: "obpm", W: o.Sum(), Divisor: n, Ends: true}
+}
+
+// votedAverage is the average with the members, which have its probabilities.
+type votedAverage[T learner.Float] struct {
+	primal.WideWeights[T]
+	o *obpm[T]
+}
+
+// Proba is Prober.Proba, as that of the learner.
+func (p *votedAverage[T]) Proba(b *engine.Block[T], dst []float64) error {
+	return p.o.Proba(b, dst)
 }
 
 // Snapshot is Learner.Snapshot: where S is kept it is a copy of S and takes no more memory than
@@ -206,13 +188,18 @@ func (o *obpm[T]) Snapshot() learner.Predictor[T] {
 	if o.KeepsSum {
 		return o.average().Copied()
 	}
-	p, err := o.membersOf(learner.StateOf(o.memberFields))
+	p, err := (&members[T]{o: o}).Restored(learner.StateOf(o.memberFields))
 	if err != nil {
 		panic(err) // it is the State of such a learner
 	}
-	p.o.GrowTo(o.Room)
+	p.(*members[T]).o.GrowTo(o.Room)
 	return p
 }
 
 // View is for [learner.ViewOf]. It has the probabilities, which are the members'.
-func (o *obpm[T]) View() learner.Predictor[T] { return &members[T]{o: o} }
+func (o *obpm[T]) View() learner.Predictor[T] {
+	if o.KeepsSum {
+		return &votedAverage[T]{o.average(), o}
+	}
+	return &members[T]{o: o}
+}

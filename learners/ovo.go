@@ -1,7 +1,6 @@
 package learners
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -93,16 +92,7 @@ func (c *OVOConfig) Inner() (learner.Config, error) {
 // UnmarshalJSON is that of OBPMConfig.
 func (c *OVOConfig) UnmarshalJSON(data []byte) error {
 	type fields OVOConfig // without this method
-	raw := struct {
-		*fields
-		BaseConfig json.RawMessage `json:"base_config"` // hides the field of that name
-	}{fields: (*fields)(c)}
-	err := decodeSettings(data, &raw)
-	if err != nil {
-		return fmt.Errorf("ovo: settings: %w", err)
-	}
-	c.BaseConfig, err = decodeBase("ovo", c.Base, raw.BaseConfig)
-	return err
+	return decodeOver("ovo", data, (*fields)(c), &c.Base, &c.BaseConfig)
 }
 
 // Traits is Config.Traits: what the base can do and needs, once a pair. Votes have no probabilities
