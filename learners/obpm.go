@@ -24,7 +24,7 @@ var _ learner.Learner[float32] = (*obpm[float32])(nil)
 //	N            Config.Members        number of members
 //	tau          Config.Tau            probability
 //	b_{j,t}      draws                 Bernoulli(tau) of (seed, member j, example number t)
-//	L, S         rule                  Config.Base: update rule and its step sizes; a state of each
+//	L, S         rule                  Config.Base: update rule and step sizes; a state of each
 //	                                   member's own
 //	w_{j,t}      lanes or dense        one a feature and member, of T
 //	w~'_t        sum / N               sum = S = the sum of the members' weights, one float64 a
