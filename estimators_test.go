@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestNewOfTwoLabels: a model of every learner that New makes for two labels can be saved, loaded

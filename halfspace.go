@@ -16,9 +16,9 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/fields"
 	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/scratch"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // Options say what is learned, from what and how: see training.Options. JSON and TOML hold them.

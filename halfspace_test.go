@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // write makes a file in a folder that goes with the test.

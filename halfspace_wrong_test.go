@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestNewRefuses: New passes over nothing that it was asked for.
@@ -199,7 +199,8 @@ func TestDiverges(t *testing.T) {
 			}
 			for i := 0; err == nil && i < 2000; i++ {
 				if e := m.Encode(io.Discard); e != nil {
-					t.Fatalf("%s, %s: after %d examples without an error: %v", precision, name, i, e)
+					t.Fatalf("%s, %s: after %d examples without an error: %v", precision, name,
+						i, e)
 				}
 				err = one(m, i)
 			}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/halfspace-ml/halfspace/internal/spread"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // mostMemberWeights is how many numbers the weights of members may be: 256 MiB.

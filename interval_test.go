@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 func ExampleModel_Interval() {
 	m, err := halfspace.New(halfspace.Options{Learner: "obpm",
-		Settings: map[string]any{"members": 50, "tau": 0.3}, Data: halfspace.Data{Positive: "spam"}}, "free", "meeting")
+		Settings: map[string]any{"members": 50, "tau": 0.3},
+		Data:     halfspace.Data{Positive: "spam"}}, "free", "meeting")
 	if err != nil {
 		fmt.Println(err)
 		return

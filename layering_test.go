@@ -265,7 +265,7 @@ func TestNoLearnersNames(t *testing.T) {
 	option := regexp.MustCompile(`(?:^|\s)(?:-a|--learner)[ =](` + strings.Join(names, "|") + `)\b`)
 	homonyms := map[string]string{"internal/command/train.go": "pairs"} // a flag: of classes
 	for _, s := range code(t) {
-		above := []string{".", "internal/command", "training", "eval", "model"}
+		above := []string{".", "internal/command", "internal/training", "eval", "model"}
 		if !slices.Contains(above, s.dir) {
 			continue
 		}

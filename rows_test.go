@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // someRows makes rows of 20 features, of which a third is not 0, and text that says the same.
@@ -86,8 +86,9 @@ func saved(t *testing.T, m *halfspace.Model) []byte {
 func TestTrainRows(t *testing.T) {
 	seven := uint64(7)
 	for name, o := range map[string]halfspace.Options{
-		"defaults":  {Learner: "obpm"},
-		"prepared":  {Learner: "pa", Precision: "f64", Data: halfspace.Data{Bias: "append", Normalize: "unit"}},
+		"defaults": {Learner: "obpm"},
+		"prepared": {Learner: "pa", Precision: "f64",
+			Data: halfspace.Data{Bias: "append", Normalize: "unit"}},
 		"shuffled":  {Learner: "obpm", Epochs: 3, Shuffle: true, Seed: &seven},
 		"max":       {Learner: "perceptron", Data: halfspace.Data{Normalize: "max"}},
 		"fitted":    {Learner: "svm", UntilConverged: true},
@@ -150,7 +151,8 @@ func TestLearnRows(t *testing.T) {
 	}{
 		{2, true, false, halfspace.Options{Learner: "obpm"}},
 		{2, false, false, halfspace.Options{Learner: "pa"}},
-		{2, true, true, halfspace.Options{Learner: "arow", Data: halfspace.Data{Bias: "append", Normalize: "unit"}}},
+		{2, true, true, halfspace.Options{Learner: "arow",
+			Data: halfspace.Data{Bias: "append", Normalize: "unit"}}},
 		{3, true, false, halfspace.Options{Learner: "obpm",
 			Data: halfspace.Data{Classes: []string{"-1", "1", "3"}}}},
 		{3, false, true, halfspace.Options{Learner: "mpa", Precision: "f64"}},

@@ -10,10 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
-	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/training"
 )
@@ -36,12 +32,6 @@ func ring() (file string, done func()) {
 	return file, func() { os.RemoveAll(dir) }
 }
 
-// block is a data set in memory.
-func block() *engine.Block[float64] {
-	return &engine.Block[float64]{Dim: 2, Stride: 2, X: []float64{1, 2, -1, 0.5, 2, 1, -2, -1},
-		Y: []float64{1, -1, 1, -1}}
-}
-
 // One call reads, learns, saves and measures.
 func ExampleRun() {
 	file, done := ring()
@@ -59,31 +49,6 @@ func ExampleRun() {
 	// 1200 true a.model
 }
 
-// Options are the same in TOML, JSON and Go. New refuses them before data are read.
-func ExampleNew() {
-	var o training.Options
-	if err := toml.Unmarshal([]byte(`
-		learner = "perceptron"
-		files = ["a.svm"]
-		bias = "append"
-		until_converged = true
-		epochs = 3
-
-		[config]
-		margin = 0.5
-	`), &o); err != nil {
-		log.Fatal(err)
-	}
-	_, err := training.New(o, training.Env{})
-	fmt.Println(err)
-	o.Epochs = 0
-	job, err := training.New(o, training.Env{})
-	fmt.Println(job.Learner(), job.Precision(), err)
-	// Output:
-	// training: epochs and until_converged exclude each other: bad option
-	// perceptron f32 <nil>
-}
-
 // An error names the fields as its reader knows them.
 func ExampleError() {
 	o := training.Options{Learner: "pa", Files: []string{"a.svm"}, MaxUpdates: new(int64(10))}
@@ -96,40 +61,6 @@ func ExampleError() {
 	// Output:
 	// --max-updates without --until-converged
 	// It limits --until-converged.
-}
-
-// planner is an Observer that prints the plan, and what may be wrong.
-type planner struct{ training.Silent }
-
-func (planner) Planned(p *training.Plan) {
-	for line := range strings.Lines(p.String()) {
-		if name, text, _ := strings.Cut(line, " "); name != "data" { // which has the file's name
-			fmt.Printf("%s: %s", name, strings.TrimLeft(text, " "))
-		}
-	}
-}
-
-func (planner) Warn(w training.Warning) { fmt.Println(w.Code) }
-
-// The plan says what was found and what will be done, before the first example is learned.
-func ExamplePlan() {
-	file, done := ring()
-	defer done()
-	job, err := training.New(training.Options{Learner: "pa", Files: []string{file}, Threads: 2,
-		Epochs: 3, Settings: map[string]any{"C": 0.5}}, training.Env{Observer: planner{}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	res, err := job.Run(context.Background())
-	if err != nil {
-		log.Fatal(err)
-	}
-	var p training.Prepared = res.Plan.Prepared
-	fmt.Println(p, p.Auto)
-	// Output:
-	// learner: pa {"variant":1,"C":0.5}, f32, seed 1
-	// way: passes: 3 passes, 2 threads
-	// scale none, bias none, normalize none []
 }
 
 // The records of a run, by a handler of the program's own.
@@ -151,45 +82,6 @@ func ExampleEnv_logger() {
 	// level=INFO msg=planned examples=0
 	// level=INFO msg=learned examples=400
 	// level=INFO msg="data read"
-}
-
-// A stream that is stopped gives what it has read.
-func ExampleOpen() {
-	file, done := ring()
-	defer done()
-	s, work, end, err := training.Open[float32](context.Background(), []string{file},
-		dataset.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer end()
-	n := 0
-	for {
-		b, err := s.Next()
-		if err != nil {
-			break // io.EOF
-		}
-		n += b.Len()
-	}
-	fmt.Println(n, work.Err())
-	// Output:
-	// 400 <nil>
-}
-
-// Margins over the training set, beside the largest that there is.
-func ExampleMargins() {
-	file, done := ring()
-	defer done()
-	res, err := training.Run(context.Background(), training.Options{Learner: "pumma",
-		Config: &learners.PUMMAConfig{P: "2", Delta: 0.1}, Files: []string{file}, Precision: "f64",
-		UntilConverged: true, MarginReport: true, MarginSVM: true}, training.Env{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	var m training.Margins = *res.Margins
-	fmt.Printf("%.4f of %.4f\n", m.Directional, *m.Max)
-	// Output:
-	// 0.0087 of 0.0093
 }
 
 // teller is an Observer of two of the things that happen.

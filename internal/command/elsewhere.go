@@ -14,9 +14,9 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/internal/shard"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // Elsewhere has train --by cut its work into parts that other processes learn, on other machines: a

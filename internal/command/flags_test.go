@@ -18,8 +18,8 @@ import (
 
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestEnvNames checks that no two flags of a command share an environment variable.
@@ -309,7 +309,7 @@ func TestWarningsInHelp(t *testing.T) {
 	}
 	code := regexp.MustCompile(`(?m)^\t\w+ += "([a-z]+(?:-[a-z]+)*)" *// `)
 	n := 0
-	for _, file := range []string{"../../training/warnings.go", "../../eval/warnings.go"} {
+	for _, file := range []string{"../../internal/training/warnings.go", "../../eval/warnings.go"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

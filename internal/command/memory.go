@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"strconv"
 
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // Of --mem-budget, measured on linux/amd64 (resident, Go 1.26): 20 to 24 MiB are the program's text

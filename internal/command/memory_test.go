@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/race"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestMemoryBudget: over a stream that fills the budget and then takes many examples' places, the

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // loadModel reads a model file; every error is one of exit code 4.

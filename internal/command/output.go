@@ -13,7 +13,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 	form "github.com/halfspace-ml/halfspace/internal/schema"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // schema names the form of all JSON that the command prints.

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // stream starts the command with rows without an end on stdin, which stopRows ends, and returns it

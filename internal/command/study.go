@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // A study trains several times what train does once. It has train's flags that say what is learned

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // FuzzMessages: of any messages the text is their lines, each place goes forward, and reading from
 // a place at an end of line gives what was behind it.
 func FuzzMessages(f *testing.F) {
-	f.Add([]byte("+1 1:1\n-1 2:1\n\x00+1 3:1\x00\xef\xbb\xbf-1 1:2\n\n\x00\x00x"), uint8(3), uint16(9))
+	f.Add([]byte("+1 1:1\n-1 2:1\n\x00+1 3:1\x00\xef\xbb\xbf-1 1:2\n\n\x00\x00x"), uint8(3),
+		uint16(9))
 	f.Add([]byte("a\x00b\x00\x00c\n"), uint8(1), uint16(2))
 	f.Fuzz(func(t *testing.T, all []byte, some uint8, behind uint16) {
 		var list []training.Message

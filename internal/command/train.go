@@ -15,9 +15,9 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/shard"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 

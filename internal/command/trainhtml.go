@@ -11,7 +11,7 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/exchange"
 	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/report"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // htmlPoints are those of the learning curve of --html.

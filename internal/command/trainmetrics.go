@@ -11,7 +11,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/spelling"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // metric is one that --metrics names.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // summaryRows are the lines of the summary: what it is, and what is said of it.

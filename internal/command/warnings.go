@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // warnings come with a result that may not be what it seems: a line each on stderr, and a list in

@@ -11,8 +11,8 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/stat"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // Verdicts of a Pair.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/stat"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestCompare: learners' errors are those of their own runs, models' those of a test; pairs are

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // TestFoldsShareRows: folds, of several settings too, come out the same whether they share kernel

@@ -16,8 +16,8 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/folds"
 	"github.com/halfspace-ml/halfspace/internal/format"
 	"github.com/halfspace-ml/halfspace/internal/stat"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // Folds say how a data set is split for cross-validation.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 func goroutines() string {

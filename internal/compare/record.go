@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/internal/stat"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // record is what a candidate made of the examples, in their order.

@@ -13,7 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/folds"
 	"github.com/halfspace-ml/halfspace/internal/stat"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // noisy writes n examples of some classes that no hyperplane tells, and returns lines and classes.

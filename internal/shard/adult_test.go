@@ -12,7 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 	"github.com/halfspace-ml/halfspace/internal/shard"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // adult returns the lines of a9a.

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/shard"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // rowShards trains n row shards apart and returns their files.
@@ -174,7 +174,8 @@ func TestMergeWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := o // fewer examples, and a mistake in each
-	wrong.Files, wrong.Model = []string{filepath.Join(dir, "wrong.svm")}, filepath.Join(dir, "wrong")
+	wrong.Files = []string{filepath.Join(dir, "wrong.svm")}
+	wrong.Model = filepath.Join(dir, "wrong")
 	os.WriteFile(wrong.Files[0], []byte(strings.Repeat("+1 1:1\n-1 1:1\n", 55)), 0o600)
 	column := func(name, text string, label string) string {
 		o := o

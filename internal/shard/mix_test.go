@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/shard"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestMix: in rounds of mixing the weights are averages of the shards', in any order of the files.

@@ -1,6 +1,6 @@
 package shard
 
-import "github.com/halfspace-ml/halfspace/training"
+import "github.com/halfspace-ml/halfspace/internal/training"
 
 // NextRound returns the options of a shard's run in a round of iterative parameter mixing after the
 // first: it continues from the file of a model that was mixed. That has the learner, its settings

@@ -15,8 +15,8 @@ import (
 
 	"github.com/halfspace-ml/halfspace/internal/frames"
 	"github.com/halfspace-ml/halfspace/internal/shard"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // rows writes n examples of a noisy halfspace to a file: ones, or numbers.

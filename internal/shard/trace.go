@@ -15,8 +15,8 @@ import (
 
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/frames"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // A trace is a file of frames (internal/frames) behind a text that says what it is. A frame begins

@@ -20,9 +20,9 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/margins"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/report"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // noNumber is the note of rows for which the paper has a curve.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/halfspace-ml/halfspace/internal/command"
 	"github.com/halfspace-ml/halfspace/internal/shard"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // traceFile is the trace of a part; while it is not whole it has openEnd behind its name.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/internal/command"
 	"github.com/halfspace-ml/halfspace/internal/shard"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // rowShards cuts the rows of the data into shards, whose models are merged. Their number decides

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // columns writes rows from to from+n of csv whose columns have different units.
@@ -70,8 +70,8 @@ func TestScaledGoesOn(t *testing.T) {
 			}
 			seen := &saved{t: t, at: 300}
 			if _, err := training.Run(ctx, training.Options{Learner: "perceptron", Data: data,
-				Epochs: 1, Files: []string{a, b}, Model: filepath.Join(dir, "c"), CheckpointEvery: "150"},
-				training.Env{Observer: seen}); err != nil {
+				Epochs: 1, Files: []string{a, b}, Model: filepath.Join(dir, "c"),
+				CheckpointEvery: "150"}, training.Env{Observer: seen}); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(withoutPosition(t, seen.text), first) {

@@ -14,11 +14,12 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // examples writes n of them; the label is the sign of the first feature, but of one in ten.
@@ -464,4 +465,10 @@ func TestLearnNeeds(t *testing.T) {
 	if !errors.Is(err, learner.ErrFit) {
 		t.Errorf("lms: %v", err)
 	}
+}
+
+// block is a data set in memory.
+func block() *engine.Block[float64] {
+	return &engine.Block[float64]{Dim: 2, Stride: 2, X: []float64{1, 2, -1, 0.5, 2, 1, -2, -1},
+		Y: []float64{1, -1, 1, -1}}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/compare"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // few is what is done to small files of columns where nothing is said of passes.
@@ -144,8 +144,8 @@ func TestFewPassesTold(t *testing.T) {
 	}
 	if p := res.Plan; heard.n != 2 || res.Info.BadRows != 2 || !p.Few || p.Epochs != 5 ||
 		!p.Shuffle || p.Way != training.Passes ||
-		!strings.Contains(p.String(), "passes: 5 passes, each in a fresh order, as of csv of fewer "+
-			"than 10000 rows") {
+		!strings.Contains(p.String(), "passes: 5 passes, each in a fresh order, as of csv of "+
+			"fewer than 10000 rows") {
 		t.Errorf("%d bad rows, %v", heard.n, p)
 	}
 	if c := res.Counts; c.Epochs != 5 || c.Examples != 200 || c.Presented != 1000 {

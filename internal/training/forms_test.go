@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestOneModel: the same numbers in any format give one model, to the byte: rows of Adult as
@@ -30,7 +30,8 @@ func TestOneModel(t *testing.T) {
 	files := realdata.Forms(t, rows, features)
 	for _, o := range []training.Options{{Learner: "perceptron", Epochs: 1},
 		{Learner: "obpm", Epochs: 1,
-			Settings: map[string]any{"base_config": map[string]any{"eta": 1}}}, // as the command has it
+			// as the command has it
+			Settings: map[string]any{"base_config": map[string]any{"eta": 1}}},
 		{Learner: "pa", Epochs: 1}} {
 		sums, states := map[string]string{}, map[string]any{}
 		for form, file := range files {

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // keeper copies each model that is written, and ends the run at one of them.
@@ -115,7 +115,8 @@ func TestResume(t *testing.T) {
 	for name, o := range map[string]training.Options{
 		"stream":   {Learner: "pa", Data: training.Data{Bias: "append"}},
 		"positive": {Learner: "alma", Data: training.Data{Positive: "-1", Normalize: "unit"}},
-		"epochs":   {Learner: "obpm", Epochs: 3, Shuffle: true, Data: training.Data{Normalize: "max"}},
+		"epochs": {Learner: "obpm", Epochs: 3, Shuffle: true,
+			Data: training.Data{Normalize: "max"}},
 		"updates": {Learner: "perceptron", UntilConverged: true, Shuffle: true,
 			MaxUpdates: new(int64(300))},
 		"active set": {Learner: "micra", UntilConverged: true, ActiveSet: true,
@@ -130,15 +131,16 @@ func TestResume(t *testing.T) {
 		"soft, weighted": {Learner: "perceptron", UntilConverged: true, SoftDelta: 0.5,
 			ClassWeight: "balanced", Settings: map[string]any{"margin": 3},
 			MaxUpdates: new(int64(500))},
-		"soft, active set": {Learner: "micra", UntilConverged: true, SoftDelta: 0.5, ActiveSet: true,
-			MaxUpdates: new(int64(500))},
+		"soft, active set": {Learner: "micra", UntilConverged: true, SoftDelta: 0.5,
+			ActiveSet: true, MaxUpdates: new(int64(500))},
 		"scaled":                {Learner: "pa", Data: training.Data{Scale: "std", Bias: "append"}},
 		"scaled in memory":      {Learner: "pa", Epochs: 2, Data: training.Data{Scale: "maxabs"}},
 		"scaled from":           {From: from, Data: training.Data{Scale: "std"}},
 		"scaled from in memory": {From: from, Epochs: 2, Data: training.Data{Scale: "std"}},
 		"from":                  {From: from, Epochs: 2, Shuffle: true},
-		"relative":              {Learner: "perceptron", Settings: map[string]any{"margin_rel": 0.1}},
-		"classes":               {Learner: "pa", Data: training.Data{Classes: []string{"1", "-1"}}},
+		"relative": {Learner: "perceptron",
+			Settings: map[string]any{"margin_rel": 0.1}},
+		"classes": {Learner: "pa", Data: training.Data{Classes: []string{"1", "-1"}}},
 		"tallied": {Learner: "pa", AUC: true, Window: 40, Curve: 7, Calibrate: "platt",
 			ClassWeight: "balanced"},
 		"tallied in epochs": {Learner: "obpm", Settings: map[string]any{"members": 9}, Proba: true,
@@ -146,7 +148,8 @@ func TestResume(t *testing.T) {
 		"drift": {Learner: "pa", Drift: "page-hinkley"},
 		"drift, reset": {Learner: "pa", Settings: map[string]any{"C": 0.001}, Drift: "ddm",
 			OnDrift: training.DriftReset},
-		"delayed": {Learner: "pa", Delay: 37, Calibrate: "platt", Data: training.Data{Scale: "std"}},
+		"delayed": {Learner: "pa", Delay: 37, Calibrate: "platt",
+			Data: training.Data{Scale: "std"}},
 		"delayed more than there are": {Learner: "obpm", Delay: 200, Proba: true,
 			ClassWeight: "balanced"},
 		"labels by ids": {Learner: "obpm", IDCol: "id", Proba: true, Calibrate: "platt",
@@ -337,8 +340,8 @@ func TestResumeRefused(t *testing.T) {
 func TestResumeTallies(t *testing.T) {
 	t.Parallel()
 	k := &keeper{t: t}
-	o := training.Options{Learner: "pa", Files: []string{examples(t, 0, 200)}, CheckpointEvery: "90",
-		Model: filepath.Join(t.TempDir(), "m"), Window: 40}
+	o := training.Options{Learner: "pa", Files: []string{examples(t, 0, 200)},
+		CheckpointEvery: "90", Model: filepath.Join(t.TempDir(), "m"), Window: 40}
 	if _, err := training.Run(t.Context(), o, training.Env{Observer: k}); err != nil {
 		t.Fatal(err)
 	}

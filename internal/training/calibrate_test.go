@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // noisy is a file of examples on a line, of which the share 1/(1 + exp(-2x)) is +1; of three

@@ -13,8 +13,8 @@ import (
 	"testing/iotest"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // feed makes Messages of texts, some a time, whose numbers are 10, 12, 14 ...

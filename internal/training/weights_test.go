@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
 // weighted writes examples of two columns, with weights from w in a third one where it is not nil.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/compare"
+	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/training"
 )
 
 // preset is what is done to csv where nothing is said.
@@ -33,7 +33,8 @@ func trained(t *testing.T, o training.Options) []byte {
 // svmlight stay as they are, and each word is of its own field.
 func TestPreset(t *testing.T) {
 	t.Parallel()
-	for _, o := range []training.Options{{Learner: "pa"}, {Learner: "pa", Epochs: 2, Shuffle: true}} {
+	for _, o := range []training.Options{{Learner: "pa"},
+		{Learner: "pa", Epochs: 2, Shuffle: true}} {
 		for _, c := range []struct {
 			file      string
 			said, all training.Data
