@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -73,26 +71,39 @@ func (e *Error) Text(name func(field string) string) string { return render(e.te
 // Next says what to do about it, in sentences; "" where there is nothing to say.
 func (e *Error) Next(name func(field string) string) string { return render(e.next, name) }
 
-// render puts in the names of fields.
-func render(text string, name func(field string) string) string {
-	return marked().ReplaceAllStringFunc(text, func(s string) string {
-		return name(s[1 : len(s)-1])
-	})
-}
-
 // In format strings a field stands in braces, in what is made of them between zero bytes: what a
 // user wrote, file names say, may have braces.
-var (
-	braced = pattern(`\{([A-Za-z_]+)\}`)
-	marked = pattern("\x00[A-Za-z_]+\x00")
-)
-
-// pattern is compiled at its first use, which most processes have none of.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+func mark(text string) string {
+	return fields(text, '{', '}', func(field string) string { return "\x00" + field + "\x00" })
 }
 
-func mark(text string) string { return braced().ReplaceAllString(text, "\x00$1\x00") }
+// render puts in the names of fields.
+func render(text string, name func(field string) string) string { return fields(text, 0, 0, name) }
+
+// fields replaces each word of letters and _ between the two bytes.
+func fields(text string, first, last byte, by func(field string) string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(text, first)
+		if i < 0 {
+			break
+		}
+		rest := text[i+1:]
+		n := 0
+		for n < len(rest) && (rest[n] == '_' || rest[n]|0x20 >= 'a' && rest[n]|0x20 <= 'z') {
+			n++
+		}
+		if b.WriteString(text[:i]); n > 0 && n < len(rest) && rest[n] == last {
+			b.WriteString(by(rest[:n]))
+			n++
+		} else {
+			b.WriteByte(first)
+			n = 0
+		}
+		text = rest[n:]
+	}
+	return b.String() + text
+}
 
 // newError makes an Error; next and format have fields in braces.
 func newError(kind error, next, format string, args ...any) *Error {
