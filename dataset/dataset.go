@@ -253,6 +253,10 @@ type Options struct {
 	// while it is read), 512 MiB or 2^20 rows that wait, 128 MiB to unpack zstd and xz.
 	Memory int64
 
+	// Fits, if there, is called by Load before it keeps more rows, with the bytes that all up to
+	// these take; they are there twice while they are put together. An error ends the reading.
+	Fits func(bytes int64) error
+
 	// OnWarn is called with what is odd but stops nothing, such as padding behind packed data, by
 	// the goroutine that calls Open, Next or Load; nil: none.
 	OnWarn func(string)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/format"
@@ -77,6 +78,9 @@ func (s *Stream[T]) load() (*Data[T], error) {
 			}
 			s.cur = nil
 			s.release(r)
+			if err := l.fits(r); err != nil {
+				return nil, err
+			}
 			l.take(r)
 		}
 		s.ready = s.ready[:0]
@@ -119,6 +123,25 @@ type loading[T engine.Float] struct {
 	weight []T     // of all rows so far, unless all are 1
 	rows   int     // so far
 	parts  []*rows[T]
+}
+
+// fits asks Options.Fits about the rows so far, and those that come next.
+func (l *loading[T]) fits(r *rows[T]) error {
+	if l.s.cfg.Fits == nil {
+		return nil
+	}
+	n, elem := int64(l.s.info.Rows), int64(unsafe.Sizeof(T(0)))
+	if l.direct {
+		n = max(n, int64(l.n))
+	}
+	bytes := n*(8+elem) + l.s.info.NonZeros*(4+elem) // offset, label; index, value
+	if r.Dense() {
+		bytes = n * (int64(r.Dim) + 64/elem + 1) * elem
+		if l.pack && r.Dim >= LeastBytes { // a quarter is for slices that grow
+			bytes = n * (int64(r.Dim) + 15 + 4*elem) * 5 / 4
+		}
+	}
+	return l.s.cfg.Fits(bytes)
 }
 
 // take adds rows to the data set, or to the parts that become one in the end.

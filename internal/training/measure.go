@@ -222,9 +222,12 @@ func (r *run[T]) overTest(ctx context.Context, res *Result) error {
 
 // loadTest reads the test set into memory, prepared as the training set was: its labels, columns
 // and scale are those of training.
-func (r *run[T]) loadTest(ctx context.Context) error {
+func (r *run[T]) loadTest(ctx context.Context, beside *eval.Memory[T]) error {
+	if len(r.j.o.Test) == 0 {
+		return nil
+	}
 	o := alike(r.j.data, r.info())
-	o.Bytes = true
+	o.Bytes, o.Fits = true, r.room.loads(r.j.o.Test, held(beside))
 	data, err := dataset.Load[T](ctx, r.j.o.Test, o)
 	if err != nil {
 		return err

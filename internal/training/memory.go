@@ -1,13 +1,10 @@
 package training
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -252,10 +249,7 @@ func (r *room[T]) whole(mem *eval.Memory[T], test int64) error {
 		x, sample = dataExtent(b, mem.Len()), b.Slice(0, min(b.Len(), sampleRows))
 		break
 	}
-	train := dataBytes(x)
-	if bytes := mem.Bytes(); bytes > 0 {
-		train = bytes
-	}
+	train := held(mem)
 	x.Soft, x.Saved, x.Classes = r.x.Soft, r.x.Saved, r.x.Classes
 	x.Whole = j.Whole()
 	j.large = j.large || train >= noteworthy
@@ -584,99 +578,41 @@ func (r *room[T]) begin(in eval.Source[T], test int64) (eval.Source[T], error) {
 	return first, nil // the run meets any other error
 }
 
-// measure counts what the files hold, in a pass that keeps nothing, and refuses them if reading
-// them into memory would take more than the budget. The count stops where the budget ends. It
-// returns what the test examples will take.
-func (r *room[T]) measure(ctx context.Context, training opener[T]) (test int64, err error) {
+// loads returns what ends the reading of files into memory, beside so many bytes of examples that
+// are there, where the budget has no room for them; nil without a budget.
+func (r *room[T]) loads(files []string, beside int64) func(bytes int64) error {
 	o := &r.j.o
 	if o.MemBudget == 0 {
-		return 0, nil
+		return nil
 	}
+	left := r.left() - beside
 	if info, err := os.Stat(o.From); o.From != "" && err == nil { // lies there meanwhile
-		r.before = info.Size()
-		defer func() { r.before = 0 }()
+		left -= info.Size()
 		r.j.collect()
 	}
-	var train int64
-	for k, files := range [][]string{o.Files, o.Test} {
-		if len(files) == 0 {
-			continue
+	return func(bytes int64) error {
+		if 2*bytes <= left { // those that are being put together are there twice
+			return nil
 		}
-		if slices.Contains(files, "-") {
-			return 0, badOption("Put the examples into a file, or leave it out.",
-				"{mem_budget}: what comes from stdin can't be measured before it is read")
-		}
-		open := training
-		if k > 0 {
-			open = func(ctx context.Context, o dataset.Options) (*dataset.Stream[T],
-				context.Context, func(), error) {
-				return Open[T](ctx, files, o)
-			}
-		}
-		bytes, err := r.count(ctx, open, train, k > 0 || r.j.packs())
-		if err != nil {
-			return 0, err
-		}
-		if train+2*bytes > r.left() { // those that are being put together are there twice
-			return 0, newError(ErrMemory, "Raise the budget, or learn from the stream: one epoch "+
-				"without {shuffle}, {until_converged} and {normalize} max.",
-				"%s: reading it into memory takes more than the %s that {mem_budget} %s leaves "+
-					"for it", strings.Join(files, " "), inMiB(max(0, r.left())), o.MemBudget)
-		}
-		train, test = train+bytes, bytes
+		return newError(ErrMemory, "Raise the budget, or learn from the stream: one epoch without "+
+			"{shuffle}, {until_converged} and {normalize} max.",
+			"%s: reading it into memory takes more than the %s that {mem_budget} %s leaves for it",
+			strings.Join(files, " "), inMiB(max(0, r.left())), o.MemBudget)
 	}
-	if len(o.Test) == 0 {
-		test = 0
-	}
-	return test, nil
 }
 
-// opener opens examples as a stream.
-type opener[T engine.Float] func(ctx context.Context, o dataset.Options) (s *dataset.Stream[T],
-	work context.Context, done func(), err error)
-
-// count returns what the examples of a stream will take beside so many bytes, or more than there
-// is room for. With packs they may be kept as bytes.
-func (r *room[T]) count(ctx context.Context, open opener[T], beside int64, packs bool) (int64,
-	error) {
-	bytes := int64(0)
-	var rows *engine.ByteRows[T] // those of a block, while all examples are of bytes
-	// Labels take the same room whatever they are, and values whatever they are divided by.
-	o := r.j.data
-	o.Labels, o.Positive, o.Normalize, o.OnBad = &dataset.LabelMap{Positive: "+1"}, "", "none", nil
-	o.Classes, o.AnyClasses = nil, false
-	s, _, done, err := open(ctx, o)
-	if err != nil {
-		return 0, err
+// held returns the bytes that examples in memory take.
+func held[T engine.Float](mem *eval.Memory[T]) int64 {
+	if mem == nil {
+		return 0
 	}
-	defer done()
-	for {
-		b, err := s.Next()
-		if err == io.EOF {
-			return bytes, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		info := s.Info()
-		bytes = dataBytes(learner.Extent{Features: int64(b.Dim), Examples: int64(info.Rows),
-			NonZeros: info.NonZeros, Elem: r.x.Elem, Dense: b.Dense()})
-		if packs = packs && b.Dense() && b.Dim >= dataset.LeastBytes; packs {
-			if rows == nil {
-				rows = engine.NewByteRows[T](b.Dim, o.Bias == "append", 0)
-			}
-			rows.Truncate(0)
-			for i := 0; i < b.Len() && packs; i++ {
-				packs = rows.Append(b.Row(i), 1, 0)
-			}
-		}
-		if packs { // a quarter is for slices that grow
-			bytes = int64(info.Rows) * (int64(b.Dim) + 15 + 4*r.x.Elem) * 5 / 4
-		}
-		if beside+2*bytes > r.left() {
-			return bytes, nil
-		}
+	if bytes := mem.Bytes(); bytes > 0 {
+		return bytes
 	}
+	for b := range mem.Blocks() {
+		return dataBytes(dataExtent(b, mem.Len()))
+	}
+	return 0
 }
 
 // planned gives the blocks of a stream, but refuses those for which there is no room.

@@ -439,7 +439,7 @@ func (r *run[T]) all(ctx context.Context) (*Result, error) {
 		return nil, unread(ctx, err)
 	}
 	defer done()
-	if plan, err = r.prepare(ctx); err != nil {
+	if plan, err = r.prepare(); err != nil {
 		return nil, err
 	}
 	labelled(r.work, "stage", "learn", func(ctx context.Context) {
@@ -472,13 +472,9 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 	if r.room, err = newRoom[T](j, r.inMemory); err != nil {
 		return nil, err
 	}
-	var test int64 // bytes
 	if r.inMemory {
-		if test, err = r.room.measure(ctx, r.stream); err != nil {
-			return nil, err
-		}
 		o := j.data
-		o.Bytes = j.packs()
+		o.Bytes, o.Fits = j.packs(), r.room.loads(j.o.Files, 0)
 		data, err := await(ctx, func() (*dataset.Data[T], error) {
 			return r.load(ctx, o)
 		})
@@ -496,6 +492,9 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		mem := memoryOf(data)
 		r.in, r.facts = mem, factsOf(j, data, mem)
 		r.info, done = func() dataset.Info { return data.Info }, func() {}
+		if err := r.loadTest(ctx, mem); err != nil { // bad rows in it are found early
+			return nil, err
+		}
 	} else {
 		o := j.data
 		o.PrepareByHand = true // so that a model knows of no example that wasn't learned
@@ -525,7 +524,7 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 			return nil, err
 		}
 	}
-	if err = r.resolve(test); err != nil {
+	if err = r.resolve(held(r.test)); err != nil {
 		done()
 		return nil, err
 	}
@@ -605,8 +604,8 @@ func (r *run[T]) resolve(test int64) error {
 	return err
 }
 
-// prepare makes the learner, as it was where it goes on, and reads the test set.
-func (r *run[T]) prepare(ctx context.Context) (*Plan, error) {
+// prepare makes the learner, as it was where it goes on.
+func (r *run[T]) prepare() (*Plan, error) {
 	j := r.j
 	l, err := learner.New[T](j.entry, j.config,
 		learner.Env{Seed: j.seed, Pool: j.pool, Kept: r.room.kept})
@@ -631,12 +630,6 @@ func (r *run[T]) prepare(ctx context.Context) (*Plan, error) {
 			r.met.Passed, r.met.Lost = int64(j.at.position.Passed), 0
 		}
 		j.passed = uint64(r.met.Passed + r.met.Lost)
-	}
-	// In memory the test set is read before the learning: bad rows in it are found early.
-	if len(j.o.Test) > 0 && r.inMemory {
-		if err := r.loadTest(ctx); err != nil {
-			return nil, unread(ctx, err)
-		}
 	}
 	return plan, nil
 }
