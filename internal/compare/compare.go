@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/stat"
 	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/model"
@@ -141,12 +139,16 @@ func Compare(ctx context.Context, c CompareOptions, env training.Env) (*Comparis
 		return nil, err
 	}
 	run := func() (*Comparison, error) {
-		pool, done := workers(&env, threads)
-		defer done()
 		if jobs != nil {
 			entrants = entrantsOf(jobs)
 		}
-		return c.compare(ctx, entrants, jobs, files, pool, &clock{started: started}, env)
+		k := newContest(entrants, jobs, c.Score, c.Names, &env)
+		defer k.close()
+		clock, watch := clock{started: started}, TuneOptions{Watch: c.Watch, Score: c.Score}
+		k.watch = func(share float64, examples int64) {
+			watch.tell(k.board, &clock, share, examples)
+		}
+		return k.compared(k.judge(ctx, files, threads))
 	}
 	res, err := run()
 	if thirdLabel(jobs, err) {
@@ -205,176 +207,33 @@ func (c *CompareOptions) predictors(env training.Env) (all []*entrant, err error
 	return all, nil
 }
 
-// compare is Compare of entrants.
-func (c *CompareOptions) compare(ctx context.Context, all []*entrant, jobs []*training.Job,
-	files []string, pool *engine.Pool, clock *clock, env training.Env) (*Comparison, error) {
-	var narrow, wide []*entrant
-	for _, e := range all {
-		if e.precision == "f64" {
-			wide = append(wide, e)
-		} else {
-			narrow = append(narrow, e)
-		}
-	}
-	k := &contest{CompareOptions: c, all: all, files: files, pool: pool, env: &env, clock: clock,
-		board: newBoard(len(all), c.Score, 0), res: &Comparison{P: 1},
-		inMemory: slices.ContainsFunc(jobs, (*training.Job).InMemory)}
-	if jobs != nil {
-		k.shuffle, k.seed = shuffled(jobs), jobs[0].Seed()
-	}
-	k.res.Results = make([]CandidateResult, len(all))
-	var err error
-	switch {
-	case len(wide) == 0:
-		err = contend(ctx, k, newReading[float32](narrow), nil)
-	case len(narrow) == 0:
-		err = contend(ctx, k, newReading[float64](wide), nil)
-	default:
-		err = k.both(ctx, narrow, wide)
-	}
-	if err != nil && !k.board.found(err) {
+// compared is the result of a pass that ended with that error.
+func (k *contest) compared(err error) (*Comparison, error) {
+	if err != nil && !k.found(err) {
 		return nil, err
 	}
-	for i := range all {
-		r, st := &k.board.records[i], &k.res.Results[i]
-		st.Errors, st.Error = r.errors, r.rate()
-		_, st.PM = stat.Split{N: max(1, r.n), First: r.errors}.Difference()
-		if k.board.byLosses() {
+	if k.jobs != nil {
+		if err := k.retireDiverged(); err != nil {
+			return nil, err
+		}
+		k.warn()
+	}
+	res := &Comparison{P: 1, Info: k.entrants[0].worker.info()}
+	for i, e := range k.entrants {
+		r := &k.records[i]
+		c := CandidateResult{Errors: r.errors, Error: r.rate(), Seconds: e.res.Learn.Seconds()}
+		if _, c.PM = (stat.Split{N: max(1, r.n), First: r.errors}).Difference(); k.byLosses() {
 			mean := r.judged.Mean
-			_, half := k.board.test(r.judged)
-			st.Score, st.ScorePM = &mean, &half
+			_, half := k.test(r.judged)
+			c.Score, c.ScorePM = &mean, &half
 		}
-		k.res.Order = append(k.res.Order, i)
-	}
-	k.res.pairs(k.board)
-	return k.res, err
-}
-
-// contest is a CompareOptions under way.
-type contest struct {
-	*CompareOptions
-	all      []*entrant
-	files    []string
-	inMemory bool
-	shuffle  bool
-	seed     uint64
-	pool     *engine.Pool
-	env      *training.Env
-	clock    *clock
-	board    *board
-	res      *Comparison
-}
-
-// contend has the entrants of a reading make their pass, over data that are read already or over
-// the files.
-func contend[T engine.Float](ctx context.Context, k *contest, in *reading[T],
-	data *dataset.Data[T]) (err error) {
-	defer func() { in.done() }()
-	labelled(ctx, "stage", "read", func(ctx context.Context) {
-		in.weights = k.all[0].weights()
-		switch {
-		case data == nil:
-			err = in.open(ctx, k.files, k.inMemory)
-		case k.inMemory:
-			err = in.take(data)
-		default:
-			in.total = int64(data.Info.Rows)
-			err = in.stream(eval.NewMemory(&data.Block, data.Gather),
-				func() dataset.Info { return data.Info })
+		if e.err != nil {
+			c.Failed = e.err.Error()
 		}
-	})
-	if err != nil {
-		return unread(ctx, err)
+		res.Results, res.Order = append(res.Results, c), append(res.Order, i)
 	}
-	p, err := newPass(k.board, in, k.all, k.pool)
-	if err != nil {
-		return err
-	}
-	p.labels, p.names = []string{"stage", "learn", "setting"}, k.Names
-	if len(k.Models) > 0 {
-		p.labels = []string{"stage", "predict", "model"}
-	}
-	in.rewind(k.shuffle, k.seed)
-	watch := TuneOptions{Watch: k.Watch, Score: k.Score}
-	p.watch = func(share float64, examples int64) { watch.tell(k.board, k.clock, share, examples) }
-	stopped := p.run(ctx, k.env)
-	if stopped != nil && !k.board.found(stopped) {
-		return stopped
-	}
-	if len(k.Models) == 0 {
-		if err := p.retireDiverged(k.env); err != nil {
-			return err
-		}
-		p.warn(k.env)
-	}
-	for i, c := range p.candidates {
-		if c == nil {
-			continue
-		}
-		if k.res.Results[i].Seconds = c.res.Learn.Seconds(); i == 0 {
-			k.res.Info = c.info()
-		}
-		if c.err != nil {
-			k.res.Results[i].Failed = c.err.Error()
-		}
-	}
-	return stopped
-}
-
-// both compares entrants of both precisions. The examples are read into memory in float64, and
-// rounded for those of float32. That is the value that reading in float32 gives, except for one in
-// 2^29 numbers of more digits than a float64 has.
-func (k *contest) both(ctx context.Context, narrow, wide []*entrant) error {
-	in32, in64 := newReading[float32](narrow), newReading[float64](wide)
-	in32.apart, in64.apart = true, true
-	data, err := training.LoadAll[float64](ctx, k.files, unprepared(k.all[0].data))
-	if err != nil {
-		return unread(ctx, err)
-	}
-	rounded, err := roundedData(data)
-	if err != nil {
-		return err
-	}
-	if err := contend(ctx, k, in32, rounded); err != nil {
-		return err
-	}
-	err = contend(ctx, k, in64, data)
-	if err != nil && k.board.found(err) { // all are judged on what the last ones had
-		n := k.board.records[k.board.alive[0]].n
-		for _, i := range k.board.alive {
-			n = min(n, k.board.records[i].n)
-		}
-		for _, i := range k.board.alive {
-			k.board.records[i].cut(n)
-		}
-	}
-	return err
-}
-
-// roundedData are examples of float32.
-func roundedData(d *dataset.Data[float64]) (*dataset.Data[float32], error) {
-	src, r := &d.Block, &dataset.Data[float32]{Info: d.Info}
-	r.Block = engine.Block[float32]{Dim: src.Dim, Ptr: src.Ptr, Idx: src.Idx, Stride: src.Stride,
-		Class: src.Class, Y: round(src.Y), W: round(src.W), Val: round(src.Val), X: round(src.X)}
-	for i := range src.Len() {
-		_, val := r.Block.Example(i)
-		_, whole := src.Example(i)
-		for k, v := range val {
-			if v-v != 0 && whole[k]-whole[k] == 0 {
-				return nil, badOption("Compare in f64 alone.", "{precision}: example %d has the "+
-					"value %v, which is too large for f32", i+1, whole[k])
-			}
-		}
-	}
-	return r, nil
-}
-
-// round returns the numbers of src; nil if there are none.
-func round(src []float64) (dst []float32) {
-	for _, v := range src {
-		dst = append(dst, float32(v))
-	}
-	return dst
+	res.pairs(k.board)
+	return res, err
 }
 
 // pairs fills in how they differ.

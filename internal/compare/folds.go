@@ -239,8 +239,7 @@ func (f *foldRuns[T]) read(ctx context.Context) (err error) {
 			e.data.Normalize = ""
 		}
 	}
-	in := newReading[T](undivided)
-	in.weights = &training.Options{} // each fold weighs its own
+	in := newReading[T](undivided, &training.Options{}) // each fold weighs its own
 	labelled(ctx, "stage", "read", func(ctx context.Context) {
 		err = in.open(ctx, f.jobs[0].Options().Files, true)
 	})

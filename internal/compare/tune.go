@@ -153,12 +153,7 @@ func Tune(ctx context.Context, settings []training.Options, t TuneOptions,
 	if err := t.readTwice(jobs, settings); err != nil {
 		return nil, err
 	}
-	run := func() (*TuneResult, error) {
-		if jobs[0].Precision() == "f64" {
-			return tune[float64](ctx, jobs, t, settings, env, started)
-		}
-		return tune[float32](ctx, jobs, t, settings, env, started)
-	}
+	run := func() (*TuneResult, error) { return t.tune(ctx, jobs, settings, &env, started) }
 	res, err := run()
 	if thirdLabel(jobs, err) {
 		res, err = run()
@@ -193,72 +188,55 @@ func (t *TuneOptions) check() error {
 	return t.Folds.check()
 }
 
-// foldsJudged is how many folds a repeat has, by which a score is judged; 0 in one pass.
-func (t *TuneOptions) foldsJudged() int {
-	if t.By == ByFolds {
-		return t.Folds.Folds
-	}
-	return 0
-}
-
-// tune is Tune in the precision of T.
-func tune[T engine.Float](ctx context.Context, jobs []*training.Job, t TuneOptions,
-	settings []training.Options, env training.Env, started time.Time) (*TuneResult, error) {
-	pool, done := workers(&env, settings[0].Threads)
-	defer done()
+// tune is Tune of jobs.
+func (t *TuneOptions) tune(ctx context.Context, jobs []*training.Job, settings []training.Options,
+	env *training.Env, started time.Time) (*TuneResult, error) {
 	res := &TuneResult{Trials: make([]TrialResult, len(jobs))}
-	board := newBoard(len(jobs), t.Score, t.foldsJudged())
 	if t.By == ByFolds {
+		board := newBoard(len(jobs), t.Score, t.Folds.Folds)
+		pool, done := workers(env, settings[0].Threads)
+		defer done()
+		inFolds := tuneFolds[float32]
+		if jobs[0].Precision() == "f64" {
+			inFolds = tuneFolds[float64]
+		}
 		var err error
 		labelled(ctx, "stage", "judge", func(ctx context.Context) {
-			err = tuneFolds[T](ctx, jobs, t, env, pool, res, started, board)
+			err = inFolds(ctx, jobs, *t, *env, pool, res, started, board)
 		})
 		if err != nil {
 			return res, err
 		}
-		res.judge(&t, board, nil)
-		return res, tuneRun(ctx, settings, env, res)
+		res.judge(t, board, nil)
+		return res, tuneRun(ctx, settings, *env, res)
 	}
-	entrants := entrantsOf(jobs)
-	in := newReading[T](entrants)
-	defer func() { in.done() }()
-	inMemory := slices.ContainsFunc(jobs, (*training.Job).InMemory)
-	var err error
-	labelled(ctx, "stage", "read", func(ctx context.Context) {
-		err = in.open(ctx, settings[0].Files, inMemory)
-	})
-	if err != nil {
-		return nil, unread(ctx, err)
-	}
-	p, err := newPass(board, in, entrants, pool)
-	if err != nil {
-		return nil, err
-	}
-	p.alpha, p.labels, p.names = t.Alpha, []string{"stage", "learn", "setting"}, t.Names
-	in.rewind(shuffled(jobs), jobs[0].Seed())
+	k := newContest(entrantsOf(jobs), jobs, t.Score, t.Names, env)
+	defer k.close()
+	k.alpha = t.Alpha
 	clock := clock{started: started}
-	p.watch = func(share float64, examples int64) { t.tell(board, &clock, share, examples) }
-	stopped := p.run(ctx, &env)
-	if stopped != nil && !board.found(stopped) {
+	k.watch = func(share float64, examples int64) { t.tell(k.board, &clock, share, examples) }
+	stopped := k.judge(ctx, settings[0].Files, settings[0].Threads)
+	if stopped != nil && !k.found(stopped) {
 		return nil, stopped
 	}
-	p.warn(&env)
+	k.warn()
 	failed := make([]error, len(jobs))
-	for i, c := range p.candidates {
-		failed[i] = c.broken()
-		res.Trials[i].Seconds = c.res.Learn.Seconds()
+	for i, e := range k.entrants {
+		failed[i] = e.broken()
+		res.Trials[i].Seconds = e.res.Learn.Seconds()
 	}
-	if err := res.judge(&t, board, failed); err != nil {
+	if err := res.judge(t, k.board, failed); err != nil {
 		return nil, err
 	}
-	best := p.candidates[res.Best]
-	if res.Info = best.info(); stopped != nil || settings[0].Model == "" {
+	best := k.entrants[res.Best]
+	if res.Info = best.worker.info(); stopped != nil || settings[0].Model == "" {
 		return res, stopped
 	}
 	if t.trainedApart(jobs, settings, res.Best) {
-		return res, tuneRun(ctx, settings, env, res)
+		return res, tuneRun(ctx, settings, *env, res)
 	}
-	res.Saved, err = best.trial.Save(settings[0].Model, best.res)
+	var err error
+	res.Saved, err = best.worker.save(settings[0].Model, best.res)
 	return res, err
 }
 
