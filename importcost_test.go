@@ -27,8 +27,8 @@ var outside = []string{"github.com/klauspost/compress", "github.com/therootcompa
 // bzip2, and 0.2 of this module; narrow is fmt.Errorf and the module. A look-up by name reaches all
 // learners in both precisions: user has, in MB of code and data, to which tables and symbols add as
 // much again, 1.3 of learners, 0.4 of engine, vecmath and generic sorts, 0.3 of training and eval,
-// 0.6 of dataset and its formats, 0.15 of zstd and flate, 0.1 of encoding/json, 0.05 of log/slog. What
-// reaches regexp costs 0.25 MB.
+// 0.6 of dataset and its formats, 0.15 of zstd and flate, 0.1 of encoding/json, 0.05 of log/slog.
+// What reaches regexp costs 0.25 MB.
 var sizes = []struct {
 	program             string
 	byDefault, stripped int64
