@@ -66,29 +66,13 @@ func newCompareCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [flags] MODEL MODEL... FILE...",
 		Short: "Say which of several models or learners is better, and how sure that is",
-		Long: `Have several models predict the same labelled examples, or several learners learn
-them,
-and say how their errors differ.
-
-Models come first, then the files of examples. Or -a names a learner with its flags, in quotes,
-twice or more: they learn side by side, each example predicted before
-it is learned. Flags of compare itself hold for all of them. Precision, and how examples are scaled
-and normalised, may differ.
-
-The examples are read once, so a stream will do. Two are compared on the examples that one alone
-got wrong (McNemar's test), and over batches of examples that follow
-each other (Student's paired test), since errors of neighbours in a stream are not independent; the
-verdict goes by the larger of the two probabilities, for all pairs
-together (Holm), at a level of 0.05. Of three and more there is Cochran's Q, too.
-
---score log-loss or brier compares what the probabilities of the labels that came cost: by Student's
-paired test of the differences in each example in the place of McNemar's, and over batches.`,
+		Long:  helpText("compare"),
 		Example: `  halfspace compare old.model new.model test.svm
   halfspace compare --score log-loss old.model new.model test.svm
   halfspace compare -a "pa --C 1" -a "pa --C 0.01" -a "obpm --tau 0.1" a9a
   halfspace compare -a "pa --scale std" -a "pa --precision f64" a9a
   zcat stream.gz | halfspace compare -a arow -a "adf --covariance diagonal" -`,
-		Annotations: args(useExamples),
+		Annotations: args(UseExamples),
 		RunE:        func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
 	}
 	cmd.Flags().StringArrayVarP(&c.specs, "spec", "a", nil, "a learner with flags, as "+
@@ -121,14 +105,14 @@ func (c *comparer) run(cmd *cobra.Command, args []string) error {
 	var err error
 	switch {
 	case len(c.specs) > 0 && models > 0:
-		return usage("Compare models, or learners.", "%s and the model %s exclude each other",
-			given(fs, "spec"), args[0])
+		return Usage("Compare models, or learners.", "%s and the model %s exclude each other",
+			Given(fs, "spec"), args[0])
 	case len(c.specs) == 1 || len(c.specs) == 0 && models < 2:
 		next := "Two models, or -a twice: see halfspace compare --help."
 		if models == 0 && len(args) > 0 && len(c.specs) == 0 {
 			next = args[0] + " is no model. " + next
 		}
-		return usage(next, "nothing to compare")
+		return Usage(next, "nothing to compare")
 	case len(c.specs) > 0:
 		names = c.specs
 		contest.Settings, err = c.settings(fs, args)
@@ -154,7 +138,7 @@ func (c *comparer) contest(contest compare.CompareOptions) error {
 	progress.end()
 	if e := (*training.Error)(nil); errors.As(err, &e) && e.Kind == training.ErrModel {
 		name := fieldFlags(c.cmd.Flags())
-		return &fail{codeModel, &explained{e.Text(name), e}, e.Next(name)}
+		return &fail{CodeModel, &explained{e.Text(name), e}, e.Next(name)}
 	}
 	if err != nil {
 		err = c.studyError(err)
@@ -163,21 +147,13 @@ func (c *comparer) contest(contest compare.CompareOptions) error {
 		return err
 	}
 	// Of one that was stopped, too: what was found by then.
-	if e := c.show(c.report(contest.Names, res), res); err == nil {
+	r := c.report(contest.Names, res)
+	if e := c.output.print(c.cmd, r, func(w io.Writer) error {
+		return c.print(w, r, res)
+	}); err == nil {
 		err = e
 	}
 	return err
-}
-
-// show prints the report, as the flags say.
-func (c *comparer) show(r *compareReport, res *compare.Comparison) error {
-	switch {
-	case c.output.json:
-		return printJSON(stdout(c.cmd), r)
-	case c.output.quiet:
-		return nil
-	}
-	return c.print(r, res)
 }
 
 // isModel reports whether a file begins as model files do: with the length of a header that begins
@@ -213,7 +189,7 @@ func (c *comparer) settings(fs *pflag.FlagSet, args []string) (list []training.O
 		c.specs[i] = strings.TrimSpace(spec)
 		words := strings.Fields(spec)
 		if len(words) == 0 || strings.HasPrefix(words[0], "-") {
-			return nil, usage(`As -a "pa --C 1".`, "-a %q: no learner", spec)
+			return nil, Usage(`As -a "pa --C 1".`, "-a %q: no learner", spec)
 		}
 		t := &trainer{}
 		cmd := trainCmd(t)
@@ -223,7 +199,7 @@ func (c *comparer) settings(fs *pflag.FlagSet, args []string) (list []training.O
 			return nil, flagError(cmd, err)
 		}
 		if rest := cmd.Flags().Args(); len(rest) > 0 {
-			return nil, usage(`As -a "pa --C 1".`, "-a %q: %q is no flag", spec, rest[0])
+			return nil, Usage(`As -a "pa --C 1".`, "-a %q: %q is no flag", spec, rest[0])
 		}
 		bad := ""
 		cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -232,7 +208,7 @@ func (c *comparer) settings(fs *pflag.FlagSet, args []string) (list []training.O
 			}
 		})
 		if bad != "" {
-			return nil, usage("Leave it out.", "-a %q: --%s is about one run", spec, bad)
+			return nil, Usage("Leave it out.", "-a %q: --%s is about one run", spec, bad)
 		}
 		if err := t.options(cmd.Flags(), args); err != nil {
 			return nil, err
@@ -260,8 +236,8 @@ func (c *comparer) models(fs *pflag.FlagSet, contest *compare.CompareOptions, na
 		}
 	})
 	if bad != "" {
-		return usage("Leave it out: models bring their settings.",
-			"%s has no effect on models", given(fs, bad))
+		return Usage("Leave it out: models bring their settings.",
+			"%s has no effect on models", Given(fs, bad))
 	}
 	if contest.Files, err = inputs(files); err != nil {
 		return err
@@ -374,7 +350,7 @@ func verdictOf(names []string, res *compare.Comparison, score string) string {
 }
 
 // print prints the tables and the verdict.
-func (c *comparer) print(r *compareReport, res *compare.Comparison) error {
+func (c *comparer) print(w io.Writer, r *compareReport, res *compare.Comparison) error {
 	var b strings.Builder
 	width := len("pair")
 	pair := func(p pairReport) string { return p.Names[0] + " - " + p.Names[1] }
@@ -429,7 +405,6 @@ func (c *comparer) print(r *compareReport, res *compare.Comparison) error {
 			shortP(p.P))
 	}
 	b.WriteString("\n")
-	w := stdout(c.cmd)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
@@ -439,6 +414,6 @@ func (c *comparer) print(r *compareReport, res *compare.Comparison) error {
 		rows.add("Cochran's Q", "%.4g (p = %s)", *r.CochranQ, shortP(*r.CochranP))
 	}
 	rows.add("verdict", "%s", r.Verdict)
-	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, plural(r.Threads, "thread"))
-	return twoColumns(w, rows)
+	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, Plural(r.Threads, "thread"))
+	return rows.write(w)
 }

@@ -32,7 +32,7 @@ func completeFlags(cmd *cobra.Command) {
 		}
 		if use := f.Annotations[placeKey]; len(use) > 0 {
 			switch use[0] {
-			case useFigures, useFolder:
+			case UseFigures, UseFolder:
 				cmd.MarkFlagDirname(f.Name)
 			}
 			return

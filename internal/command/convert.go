@@ -43,8 +43,7 @@ type converter struct {
 	to      choice
 	out     string
 	labels  string
-	json    bool
-	quiet   bool
+	output  printFlags
 }
 
 func newConvertCmd() *cobra.Command {
@@ -52,18 +51,10 @@ func newConvertCmd() *cobra.Command {
 	c.cmd = &cobra.Command{
 		Use:   "convert FILE... -o OUT [--to FORMAT] [flags]",
 		Short: "Write examples in another format",
-		Long: `Write examples in another format: features, labels and weights as they are.
-
-  svmlight, csv, ndjson, vw  text; to stdout with -o -
-  npy        NumPy's arrays: the examples to -o, their labels to --labels
-  npz        NumPy's zip of X and y; of sparse examples a matrix for scipy.sparse.load_npz, and y
-
-Without --to the name of OUT says it. What a format has no place for is an error that names those
-that have one; names of features that become numbers are said on stderr. csv, npy and npz take the
-examples in memory. Texts of csv become the features that train would make of them.`,
+		Long:  helpText("convert"),
 		Example: `  halfspace convert a9a -o a9a.npz
   halfspace convert rows.csv --label-col class -o - --to ndjson | head`,
-		Annotations: args(useExamples),
+		Annotations: args(UseExamples),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := inputs(args)
 			if err != nil {
@@ -81,38 +72,37 @@ examples in memory. Texts of csv become the features that train would make of th
 	fs.StringVar(&c.labels, "labels", "", "npy: write the labels to `FILE`")
 	c.read.flags(fs)
 	columnFlags(fs, &c.columns)
-	fs.BoolVar(&c.json, "json", false, "print one JSON document instead of text")
-	fs.BoolVarP(&c.quiet, "quiet", "q", false, "no summary")
-	names(fs, useOutput, "output")
-	names(fs, useReplaced, "labels")
+	c.output.flags(fs)
+	Names(fs, UseOutput, "output")
+	Names(fs, UseReplaced, "labels")
 	return c.cmd
 }
 
 // target returns the name of the format that is written.
 func (c *converter) target() (string, error) {
 	if c.out == "" {
-		return "", usage("Name it with -o FILE; -o - is stdout.", "no output")
+		return "", Usage("Name it with -o FILE; -o - is stdout.", "no output")
 	}
 	to := c.to.value
 	if to == "auto" {
 		f := endings[strings.ToLower(filepath.Ext(c.out))]
 		if f == nil {
-			return "", usage("One of: "+strings.Join(format.Written(), ", ")+".",
+			return "", Usage("One of: "+strings.Join(format.Written(), ", ")+".",
 				"-o %s: no format has that ending, and there is no --to", c.out)
 		}
 		to = f.Name
 	}
 	switch f := format.Lookup(to); {
 	case f.Binary && c.out == "-":
-		return "", usage("Name a file with -o FILE.", "-o -: %s is no text", to)
-	case f.Binary && c.json && c.out == "-", c.json && c.out == "-":
-		return "", usage("Name a file with -o FILE.", "--json: the examples go to stdout")
+		return "", Usage("Name a file with -o FILE.", "-o -: %s is no text", to)
+	case c.output.json && c.out == "-":
+		return "", Usage("Name a file with -o FILE.", "--json: the examples go to stdout")
 	case (f == format.NPY) != (c.labels != ""):
 		if f == format.NPY {
-			return "", usage("Name it with --labels FILE, or take npz.",
+			return "", Usage("Name it with --labels FILE, or take npz.",
 				"npy has the labels in a file of their own, and there is no --labels")
 		}
-		return "", usage("Leave it out.", "--labels has no effect: %s has the labels in it", to)
+		return "", Usage("Leave it out.", "--labels has no effect: %s has the labels in it", to)
 	}
 	return to, nil
 }
@@ -161,10 +151,10 @@ func (c *converter) run(files []string) (err error) {
 func (c *converter) explain(err error) error {
 	switch {
 	case c.cmd.Context().Err() != nil:
-		return &fail{codeStopped, errStopped, ""}
+		return &fail{CodeStopped, ErrStopped, ""}
 	case errors.Is(err, dataset.ErrNoPlace):
 		text := strings.TrimSuffix(err.Error(), ": "+dataset.ErrNoPlace.Error())
-		return &fail{codeUsage, &explained{text, err},
+		return &fail{CodeUsage, &explained{text, err},
 			"Nothing was written. --to chooses the format."}
 	case errors.As(err, new(*training.Error)):
 		return optionError(c.cmd.Flags(), err)
@@ -177,19 +167,19 @@ func (c *converter) report(files []string, to string, done *dataset.Converted) e
 	for _, what := range done.Lost {
 		fmt.Fprintf(c.cmd.ErrOrStderr(), "halfspace: note: %s doesn't keep %s\n", to, what)
 	}
-	if c.json {
-		return printJSON(stdout(c.cmd), convertReport{schema, files, done.Format, to, c.out,
+	if c.output.json {
+		return PrintJSON(stdout(c.cmd), convertReport{schema, files, done.Format, to, c.out,
 			done.Rows, done.Dim, done.NonZeros, slices.Concat([]string{}, done.Classes),
 			done.BadRows, slices.Concat([]string{}, done.Lost)})
 	}
-	if c.quiet {
+	if c.output.quiet {
 		return nil
 	}
 	w := stdout(c.cmd)
 	if c.out == "-" {
 		w = c.cmd.ErrOrStderr()
 	}
-	_, err := fmt.Fprintf(w, "%s: %s of %s, %s, %s\n", c.out, plural(done.Rows, "example"),
-		plural(done.Dim, "feature"), plural(len(done.Classes), "label"), to)
+	_, err := fmt.Fprintf(w, "%s: %s of %s, %s, %s\n", c.out, Plural(done.Rows, "example"),
+		Plural(done.Dim, "feature"), Plural(len(done.Classes), "label"), to)
 	return err
 }

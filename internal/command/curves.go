@@ -120,19 +120,18 @@ func (e *evaluator) curves(curves []classCurve) error {
 	}{
 		{"roc", e.roc, rocCurve, (*drawnCurve).rocAt,
 			[]string{"false_positive_rate", "true_positive_rate", "threshold"},
-			report.Figure{Name: "roc", Title: "ROC curve", XLabel: "false positive rate",
-				YLabel: "true positive rate", LegendBottom: true}},
+			rocFigure(nil)},
 		{"pr", e.pr, prCurve, (*drawnCurve).prAt, []string{"recall", "precision", "threshold"},
 			report.Figure{Name: "pr", Title: "Precision and recall", XLabel: "recall",
-				YLabel: "precision", LegendBottom: true, LegendLeft: true}},
+				YLabel: "precision", YMax: 1, LegendBottom: true, LegendLeft: true}},
 	} {
 		if f.file == "" {
 			continue
 		}
 		if len(curves) == 0 {
-			return usage("It needs scores of two labels, both of which come, or of all classes by "+
-				given(fs, "from")+" ("+strconv.Itoa(eval.MaxConfusion)+" at most) or in columns.",
-				"%s: there is no curve", given(fs, f.flag))
+			return Usage("It needs scores of two labels, both of which come, or of all classes by "+
+				Given(fs, "from")+" ("+strconv.Itoa(eval.MaxConfusion)+" at most) or in columns.",
+				"%s: there is no curve", Given(fs, f.flag))
 		}
 		var drawn []drawnCurve
 		for i := range curves {
@@ -141,7 +140,6 @@ func (e *evaluator) curves(curves []classCurve) error {
 		if len(e.labels) > 2 {
 			drawn = append(drawn, meanOf(drawn, f.at))
 		}
-		f.figure.YMax = 1
 		f.figure.Lines = linesOf(drawn, f.columns[1])
 		if err := e.write(f.file, csvOf(drawn, f.columns), f.figure); err != nil {
 			return err
@@ -151,19 +149,37 @@ func (e *evaluator) curves(curves []classCurve) error {
 		return nil
 	}
 	if !e.m.Proba() {
-		return usage("Leave it out, or name a column proba.", "%s: there are no probabilities",
-			given(fs, "calibration"))
+		return Usage("Leave it out, or name a column proba.", "%s: there are no probabilities",
+			Given(fs, "calibration"))
 	}
-	line := report.Line{Name: "share that came true"}
 	text := []byte("from,to,examples,mean_probability,share\n")
 	for _, b := range e.m.Calibration() {
-		line.X, line.Y = append(line.X, b.Mean), append(line.Y, b.Share)
 		text = csvLine(text, b.From, b.To, b.Weight, b.Mean, b.Share)
 	}
-	return e.write(e.calib, text, report.Figure{Name: "calibration", Title: "Calibration",
-		XLabel: "mean probability", YLabel: "share that came true", YMin: 0, YMax: 1,
-		LegendLeft: true, Lines: []report.Line{line, {Name: "perfect", X: []float64{0, 1},
-			Y: []float64{0, 1}}}})
+	return e.write(e.calib, text, calibrationFigure([]report.Line{calibrationLine(
+		"share that came true", e.m)}))
+}
+
+// rocFigure is the picture of ROC curves.
+func rocFigure(lines []report.Line) report.Figure {
+	return report.Figure{Name: "roc", Title: "ROC curve", XLabel: "false positive rate",
+		YLabel: "true positive rate", YMax: 1, LegendBottom: true, Lines: lines}
+}
+
+// calibrationLine has the share that came true of probabilities that are alike.
+func calibrationLine(name string, m *eval.Metrics) report.Line {
+	l := report.Line{Name: name}
+	for _, b := range m.Calibration() {
+		l.X, l.Y = append(l.X, b.Mean), append(l.Y, b.Share)
+	}
+	return l
+}
+
+// calibrationFigure is the picture of these lines, beside what they would be at best.
+func calibrationFigure(lines []report.Line) report.Figure {
+	return report.Figure{Name: "calibration", Title: "Calibration", XLabel: "mean probability",
+		YLabel: "share that came true", YMax: 1, LegendLeft: true, Lines: append(lines,
+			report.Line{Name: "perfect", X: []float64{0, 1}, Y: []float64{0, 1}})}
 }
 
 // csvOf has all points, of several classes with their names, and of a mean without thresholds.
@@ -226,9 +242,9 @@ func (e *evaluator) pictures() error {
 	for _, f := range [][2]string{{"roc", e.roc}, {"pr", e.pr}, {"calibration", e.calib}} {
 		switch strings.ToLower(filepath.Ext(f[1])) {
 		case ".png", ".pdf", ".jpg", ".jpeg", ".eps":
-			return usage("Name a file that ends in .svg; a browser or rsvg-convert makes other "+
+			return Usage("Name a file that ends in .svg; a browser or rsvg-convert makes other "+
 				"forms of it.", "%s %s: pictures are written as SVG only",
-				given(e.cmd.Flags(), f[0]), f[1])
+				Given(e.cmd.Flags(), f[0]), f[1])
 		}
 	}
 	return nil

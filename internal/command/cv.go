@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -72,11 +73,11 @@ func (f *foldFlags) options(cmd *cobra.Command) (compare.Folds, error) {
 	fs := cmd.Flags()
 	switch {
 	case f.folds < 2:
-		return compare.Folds{}, usage("5 and 10 are usual.", "%s %d: want 2 or more",
-			given(fs, "folds"), f.folds)
+		return compare.Folds{}, Usage("5 and 10 are usual.", "%s %d: want 2 or more",
+			Given(fs, "folds"), f.folds)
 	case f.repeats < 1:
-		return compare.Folds{}, usage("1 is once.", "%s %d: want 1 or more",
-			given(fs, "repeats"), f.repeats)
+		return compare.Folds{}, Usage("1 is once.", "%s %d: want 1 or more",
+			Given(fs, "repeats"), f.repeats)
 	}
 	return compare.Folds{Folds: f.folds, Repeats: f.repeats, Plain: !f.stratify}, nil
 }
@@ -87,33 +88,12 @@ func newCVCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cv [flags] FILE...",
 		Short: "Estimate the error of a learner by cross-validation",
-		Long: `Split the examples into folds, train on all but one as train would, and count the
-errors
-on that one, for each fold in turn.
-
-The examples are read once and kept in memory. Folds are drawn from --seed, each with its share of
-every class, and trained side by side on all cores; no
-result depends on the number of threads. With --repeats the whole is done again with other folds.
-The examples of a fold are shuffled for each epoch, unless --shuffle=false keeps the order of the
-data, or --until-converged needs it.
-
-The error is the mean over the folds. They share most of what they are trained on, so that their
-errors are not independent: the interval takes the corrected
-variance of Nadeau and Bengio (2003), which is larger than the one that the folds' scatter seems to
-say. --normalize max divides by the longest example trained on.
-
-Folds share kernel rows where a learner of whole data sets has a kernel: up to 256 MiB beside what
-each has, or an eighth of the memory there is. -v and --json say how many of those asked for were
-there.
-
---score estimates another metric beside the error: its value on each fold, mean and interval. What
-each is, halfspace help metrics says; here AUC is exact, and examples count once each, whatever they
-weigh. log-loss and brier are of the learner's probabilities, or of those that --calibrate finds.`,
+		Long:  helpText("cv"),
 		Example: `  halfspace cv -a obpm --epochs 3 --shuffle a9a
   halfspace cv -a svm --until-converged --folds 10 --repeats 3 --json sonar.csv
   halfspace cv -a obpm --score auc a9a
   halfspace cv -a pa --score log-loss --calibrate platt a9a`,
-		Annotations: args(useExamples),
+		Annotations: args(UseExamples),
 	}
 	score.flag(cmd.Flags(), "estimate this, too (see: halfspace help metrics)",
 		compare.Scores()...)
@@ -169,13 +149,7 @@ func (t *trainer) crossValidate(f compare.Folds) error {
 	} else {
 		r.Error, r.PM, r.NaivePM = &res.Error, &res.PM, &res.NaivePM
 	}
-	var e error
-	switch {
-	case t.output.json:
-		e = printJSON(stdout(t.cmd), r)
-	case !t.output.quiet:
-		e = t.printCV(&r)
-	}
+	e := t.output.print(t.cmd, r, func(w io.Writer) error { return t.printCV(w, &r) })
 	if err != nil {
 		return t.studyError(err)
 	}
@@ -183,8 +157,7 @@ func (t *trainer) crossValidate(f compare.Folds) error {
 }
 
 // printCV prints a line for each fold, and the summary.
-func (t *trainer) printCV(r *cvReport) error {
-	w := stdout(t.cmd)
+func (t *trainer) printCV(w io.Writer, r *cvReport) error {
 	head, open := "", 0
 	if r.Metric != "" {
 		head = fmt.Sprintf(" %10s", scoreColumn(r.Metric))
@@ -224,12 +197,12 @@ func (t *trainer) printCV(r *cvReport) error {
 	if t.o.UntilConverged {
 		way = "until converged, " + way
 	} else {
-		way = plural(r.Folds[0].Epochs, "epoch") + ", " + way
+		way = Plural(r.Folds[0].Epochs, "epoch") + ", " + way
 	}
 	rows.add("folds", "%d, drawn from seed %d; %s", folds(r.Folds), r.Seed, way)
 	if r.Diverged > 0 {
 		rows.add("error", "none: it diverged in %d of %s", r.Diverged,
-			plural(len(r.Folds), "fold"))
+			Plural(len(r.Folds), "fold"))
 	} else {
 		rows.add("error", "%.3f ± %.3f %% (95 %%, corrected for folds that share what they are "+
 			"trained on)", 100**r.Error, 100**r.PM)
@@ -239,11 +212,11 @@ func (t *trainer) printCV(r *cvReport) error {
 			shownScore(r.Metric, *r.ScorePM), percentSign(r.Metric))
 	}
 	if open > 0 {
-		rows.add("converged", "not in %s of %d: raise --max-updates", plural(open, "fold"),
+		rows.add("converged", "not in %s of %d: raise --max-updates", Plural(open, "fold"),
 			len(r.Folds))
 	}
-	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, plural(r.Threads, "thread"))
-	return twoColumns(w, rows)
+	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, Plural(r.Threads, "thread"))
+	return rows.write(w)
 }
 
 // folds returns how many folds a repeat has.

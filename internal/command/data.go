@@ -58,12 +58,12 @@ to those who published them: data list shows the licences, as far as they are kn
 		Args: func(cmd *cobra.Command, args []string) error {
 			next := "They are: list, get, verify."
 			if len(args) == 0 {
-				return usage(next, "data: what to do?")
+				return Usage(next, "data: what to do?")
 			}
 			if near := spelling.Nearest(args[0], []string{"list", "get", "verify"}); near != "" {
 				next = "Did you mean " + near + "? " + next
 			}
-			return usage(next, "data: no command %q", args[0])
+			return Usage(next, "data: no command %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
@@ -91,7 +91,7 @@ func dataCmd(d *dataFlags, use, short, long string, do func(cmd *cobra.Command,
 	fs.SortFlags = false
 	fs.StringVar(&d.dir, "dir", "", "the folder `DIR` of the files; that of HALFSPACE_DATA if not "+
 		"given")
-	names(fs, useFolder, "dir")
+	Names(fs, UseFolder, "dir")
 	fs.BoolVar(&d.json, "json", false, "print one JSON document instead of text")
 	return cmd
 }
@@ -112,7 +112,7 @@ func unknownSet(args []string, err error) error {
 		}
 		break
 	}
-	return usage(next, "%w", err)
+	return Usage(next, "%w", err)
 }
 
 func newDataListCmd() *cobra.Command {
@@ -126,7 +126,7 @@ the folder as it was published (good, missing, bad). With --json also addresses 
 				d.report.Files = append(d.report.Files, dataFile{File: f, State: d.state(f)})
 			}
 			if d.json {
-				return printJSON(stdout(cmd), d.report)
+				return PrintJSON(stdout(cmd), d.report)
 			}
 			return d.print(stdout(cmd))
 		})
@@ -143,7 +143,7 @@ func (d *dataFlags) print(w io.Writer) error {
 		}
 		rows := ""
 		if f.Rows > 0 {
-			rows = plural(f.Rows, "row")
+			rows = Plural(f.Rows, "row")
 		}
 		line := fmt.Sprintf("  %-30s %8d bytes  %-12s  %s", f.Name, f.Bytes, rows, f.State)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
@@ -169,7 +169,7 @@ func (d *dataFlags) state(f public.File) string {
 // folder wants one to be given.
 func (d *dataFlags) folder() error {
 	if d.dir == "" {
-		return usage("Name it with --dir DIR, or set HALFSPACE_DATA.", "no folder for the files")
+		return Usage("Name it with --dir DIR, or set HALFSPACE_DATA.", "no folder for the files")
 	}
 	return nil
 }
@@ -202,17 +202,17 @@ there are looked at. Exit code 3 where a file is another, or missing.`,
 				}
 			}
 			if d.json {
-				if err := printJSON(stdout(cmd), d.report); err != nil {
+				if err := PrintJSON(stdout(cmd), d.report); err != nil {
 					return err
 				}
 			}
 			switch {
 			case len(d.report.Files) == 0:
-				return &fail{codeData, fmt.Errorf("%s: none of the files is there", d.dir),
+				return &fail{CodeData, fmt.Errorf("%s: none of the files is there", d.dir),
 					"Fetch them: halfspace data get."}
 			case wrong > 0:
-				return &fail{codeData, fmt.Errorf("%s: %s not as published", d.dir,
-					plural(wrong, "file")), "Fetch them anew: halfspace data get."}
+				return &fail{CodeData, fmt.Errorf("%s: %s not as published", d.dir,
+					Plural(wrong, "file")), "Fetch them anew: halfspace data get."}
 			}
 			return nil
 		})
@@ -231,14 +231,14 @@ HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Exit code 1 where a file could not be fetc
 was published under its name.`,
 		func(cmd *cobra.Command, list []public.File) error {
 			if len(cmd.Flags().Args()) == 0 && !d.all {
-				return usage("Name sets or files, or take --all: halfspace data list.",
+				return Usage("Name sets or files, or take --all: halfspace data list.",
 					"nothing to fetch")
 			}
 			if len(cmd.Flags().Args()) > 0 && d.all {
-				return usage("Leave one of them out.", "--all, and names")
+				return Usage("Leave one of them out.", "--all, and names")
 			}
 			if d.tries < 1 {
-				return usage("1 asks once.", "--tries %d: want 1 or more", d.tries)
+				return Usage("1 asks once.", "--tries %d: want 1 or more", d.tries)
 			}
 			if err := d.folder(); err != nil {
 				return err
@@ -283,7 +283,7 @@ func (d *dataFlags) get(cmd *cobra.Command, list []public.File) error {
 		r := dataFile{File: f, State: "good"}
 		switch {
 		case errors.Is(err, context.Canceled), cmd.Context().Err() != nil:
-			return &fail{codeStopped, errStopped, ""}
+			return &fail{CodeStopped, ErrStopped, ""}
 		case err != nil:
 			r.State, r.Error = "failed", err.Error()
 			e := getError(err)
@@ -300,7 +300,7 @@ func (d *dataFlags) get(cmd *cobra.Command, list []public.File) error {
 		d.report.Files = append(d.report.Files, r)
 	}
 	if d.json {
-		if err := printJSON(stdout(cmd), d.report); err != nil {
+		if err := PrintJSON(stdout(cmd), d.report); err != nil {
 			return err
 		}
 	}
@@ -312,11 +312,11 @@ func getError(err error) error {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
 	switch {
 	case errors.Is(err, public.ErrContent):
-		return &fail{codeData, &explained{text, err},
+		return &fail{CodeData, &explained{text, err},
 			"Nothing was kept. Somebody publishes another file under that name."}
 	case errors.Is(err, public.ErrDownload):
-		return &fail{codeFailed, &explained{text, err},
+		return &fail{CodeFailed, &explained{text, err},
 			"The next data get goes on from what came."}
 	}
-	return &fail{codeFailed, err, "Choose a folder that can be written."}
+	return &fail{CodeFailed, err, "Choose a folder that can be written."}
 }

@@ -106,7 +106,7 @@ func (m *machineFlags) start(fs *pflag.FlagSet) (*engine.Pool, error) {
 // use checks and settles what was asked for, without a pool.
 func (m *machineFlags) use(fs *pflag.FlagSet) error {
 	if m.threads < 0 || m.threads > training.MaxThreads {
-		return usage("0 takes one a processor.", "%s %d: not a number of threads", given(fs,
+		return Usage("0 takes one a processor.", "%s %d: not a number of threads", Given(fs,
 			"threads"), m.threads)
 	}
 	if m.threads == 0 {
@@ -121,8 +121,8 @@ func (m *machineFlags) use(fs *pflag.FlagSet) error {
 					can = append(can, im.Name)
 				}
 			}
-			return usage("This machine can use: auto, "+strings.Join(can,
-				", ")+". More: halfspace doctor.", "%s %s: %w", given(fs, "impl"), m.impl, err)
+			return Usage("This machine can use: auto, "+strings.Join(can,
+				", ")+". More: halfspace doctor.", "%s %s: %w", Given(fs, "impl"), m.impl, err)
 		}
 	}
 	return nil
@@ -138,14 +138,13 @@ func source(f *pflag.Flag) string {
 
 // outputFlags say how a verb talks.
 type outputFlags struct {
-	json     bool
+	printFlags
 	progress choice
-	quiet    bool
 	verbose  bool
 }
 
 func (o *outputFlags) flags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.json, "json", false, "print one JSON document instead of text")
+	o.jsonFlag(fs)
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no summary")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "say what was found in the data and what is "+
 		"computed with")
@@ -187,7 +186,7 @@ func dataError(err error, kept string) error {
 	row, path := (*dataset.RowError)(nil), (*fs.PathError)(nil)
 	switch {
 	case errors.Is(err, dataset.ErrOption):
-		return &fail{codeUsage, err, "See: halfspace help formats."}
+		return &fail{CodeUsage, err, "See: halfspace help formats."}
 	case errors.Is(err, dataset.ErrBadRow) && errors.As(err, &row):
 		ones := "ones"
 		if row.Good == 1 {
@@ -199,7 +198,7 @@ func dataError(err error, kept string) error {
 			next += labelPlace(row)
 		}
 	case errors.Is(err, dataset.ErrMemory):
-		return &fail{codeFailed, err, upper(kept) + ". What may be read into how much memory: " +
+		return &fail{CodeFailed, err, upper(kept) + ". What may be read into how much memory: " +
 			"halfspace help formats."}
 	case errors.Is(err, dataset.ErrClosed):
 		next = upper(kept) + ". Only the classes that are named are learned: leave --classes " +
@@ -210,7 +209,7 @@ func dataError(err error, kept string) error {
 			next += labelPlace(row)
 		}
 	case errors.Is(err, dataset.ErrForeign):
-		return &fail{codeModel, err, upper(kept) + ". If the features are the same, number by " +
+		return &fail{CodeModel, err, upper(kept) + ". If the features are the same, number by " +
 			"number: --any-format."}
 	case errors.Is(err, dataset.ErrColumns):
 		next = upper(kept) + ". Columns are matched by name, or by their place where one side " +
@@ -225,15 +224,15 @@ func dataError(err error, kept string) error {
 	case errors.Is(err, dataset.ErrTruncated):
 		next = upper(kept) + ". Get the file again; this copy is not whole."
 	case errors.As(err, &path) && path.Op == "write":
-		return &fail{codeFailed, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) +
+		return &fail{CodeFailed, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) +
 			". Write where there is room."}
 	case errors.As(err, &path):
-		return &fail{codeData, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) +
+		return &fail{CodeData, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) +
 			". Check the name and its permissions."}
 	default:
 		return err
 	}
-	return &fail{codeData, err, next}
+	return &fail{CodeData, err, next}
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

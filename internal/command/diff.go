@@ -20,8 +20,9 @@ type diffReport struct {
 
 func newDiffCmd() *cobra.Command {
 	var (
-		top            int
-		asJSON, strict bool
+		top    int
+		strict bool
+		output printFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "diff [flags] MODEL MODEL",
@@ -35,14 +36,14 @@ as in export --to text.
 Exit code 0, whether they differ or not; with --strict 5 where they do.`,
 		Example: `  halfspace diff monday.model tuesday.model
   halfspace diff --strict -q a.model b.model`,
-		Annotations: args(useRead),
+		Annotations: args(UseRead),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 2:
-				return usage("See: halfspace diff --help.", "%s: want two",
-					plural(len(args), "model"))
+				return Usage("See: halfspace diff --help.", "%s: want two",
+					Plural(len(args), "model"))
 			case top < 0:
-				return usage("0 shows none.", "--top %d: want 0 or more", top)
+				return Usage("0 shows none.", "--top %d: want 0 or more", top)
 			}
 			var models [2]*model.Model
 			for i, name := range args {
@@ -56,15 +57,10 @@ Exit code 0, whether they differ or not; with --strict 5 where they do.`,
 			if err != nil {
 				return modelError(args[0]+" and "+args[1], err)
 			}
-			quiet, _ := cmd.Flags().GetBool("quiet")
-			switch {
-			case asJSON:
-				err = printJSON(stdout(cmd), diffReport{schema, [2]string(args), d})
-			case !quiet:
-				err = printDiff(stdout(cmd), d)
-			}
+			r := diffReport{schema, [2]string(args), d}
+			err = output.print(cmd, r, func(w io.Writer) error { return printDiff(w, d) })
 			if err == nil && strict && !d.Same {
-				err = &fail{codeGate, errors.New(args[0] + " and " + args[1] + " differ"),
+				err = &fail{CodeGate, errors.New(args[0] + " and " + args[1] + " differ"),
 					"Without --strict that is no error."}
 			}
 			return err
@@ -74,8 +70,7 @@ Exit code 0, whether they differ or not; with --strict 5 where they do.`,
 	fs.SortFlags = false
 	fs.IntVar(&top, "top", 20, "how many changed weights are shown")
 	fs.BoolVar(&strict, "strict", false, "exit with code 5 where the models differ")
-	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
-	fs.BoolP("quiet", "q", false, "print nothing")
+	output.flags(fs)
 	return cmd
 }
 
@@ -85,19 +80,19 @@ func printDiff(w io.Writer, d *exchange.Difference) error {
 		_, err := fmt.Fprintln(w, "the same")
 		return err
 	}
-	var rows [][2]string
+	var rows summaryRows
 	for _, f := range d.Fields {
 		a, b := f.Shown()
-		rows = append(rows, [2]string{f.Name, a + " -> " + b})
+		rows.add(f.Name, "%s -> %s", a, b)
 	}
 	for _, t := range d.Tensors {
 		how := fmt.Sprintf("shape %v -> %v", t.A, t.B)
 		if t.Differ != nil {
 			how = fmt.Sprintf("%d elements differ, by %.6g at most", *t.Differ, *t.Largest)
 		}
-		rows = append(rows, [2]string{"tensor " + t.Name, how})
+		rows.add("tensor "+t.Name, "%s", how)
 	}
-	if err := twoColumns(w, rows); err != nil {
+	if err := rows.write(w); err != nil {
 		return err
 	}
 	for _, o := range d.Outputs {
@@ -106,19 +101,18 @@ func printDiff(w io.Writer, d *exchange.Difference) error {
 			cosine = fmt.Sprintf("cosine %.6g, ", *o.Cosine)
 		}
 		if _, err := fmt.Fprintf(w, "\n%s: %s%s by %.6g at most, %s\n", shownLabel(o.Class), cosine,
-			plural(o.Differ, "weight")+" changed", o.Largest,
-			plural(o.Signs, "sign")+" changed"); err != nil {
+			Plural(o.Differ, "weight")+" changed", o.Largest,
+			Plural(o.Signs, "sign")+" changed"); err != nil {
 			return err
 		}
-		rows = [][2]string{}
+		rows = nil
 		if o.Bias[0] != o.Bias[1] {
-			rows = append(rows, [2]string{"  bias", signed(o.Bias[0]) + " -> " + signed(o.Bias[1])})
+			rows.add("  bias", "%s -> %s", signed(o.Bias[0]), signed(o.Bias[1]))
 		}
 		for _, t := range o.Top {
-			rows = append(rows, [2]string{"  " + shownLabel(t.Feature), signed(t.A) + " -> " +
-				signed(t.B)})
+			rows.add("  "+shownLabel(t.Feature), "%s -> %s", signed(t.A), signed(t.B))
 		}
-		if err := twoColumns(w, rows); err != nil {
+		if err := rows.write(w); err != nil {
 			return err
 		}
 	}

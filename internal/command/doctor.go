@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -64,7 +65,7 @@ type bandwidth struct {
 }
 
 func newDoctorCmd() *cobra.Command {
-	var asJSON bool
+	var output printFlags
 	cmd := &cobra.Command{
 		Use: "doctor",
 		Short: "Look at this machine: CPU, kernels and their self-tests, caches, threads, " +
@@ -77,13 +78,13 @@ difference is exit code 1.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := examine()
-			if e := show(cmd, asJSON, r); e != nil {
+			if e := output.print(cmd, r, r.print); e != nil {
 				return e
 			}
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	output.jsonFlag(cmd.Flags())
 	return cmd
 }
 
@@ -118,7 +119,7 @@ func examine() (doctorReport, error) {
 		r.Bandwidth = append(r.Bandwidth, bandwidth{n, readBandwidth(n)})
 	}
 	if len(failed) > 0 {
-		return r, &fail{codeFailed, fmt.Errorf("the self-test of %s failed", strings.Join(failed,
+		return r, &fail{CodeFailed, fmt.Errorf("the self-test of %s failed", strings.Join(failed,
 			", ")),
 			"Results may be wrong: work with --impl generic, and report the line above with the " +
 				"CPU's name."}
@@ -126,38 +127,32 @@ func examine() (doctorReport, error) {
 	return r, nil
 }
 
-func show(cmd *cobra.Command, asJSON bool, r doctorReport) error {
-	w := stdout(cmd)
-	if asJSON {
-		return printJSON(w, r)
-	}
-	rows := [][2]string{
-		{"cpu", r.CPU},
-		{"features", strings.Join(r.Features, " ")},
-		{"cores", fmt.Sprintf("%s physical, %d logical", known(r.Cores.Physical, ""),
-			r.Cores.Logical)},
-		{"threads", fmt.Sprint(r.Threads)},
-		{"caches", fmt.Sprintf("L1d %s, L1i %s, L2 %s, L3 %s, line %s",
-			known(r.Caches.L1D, "B"), known(r.Caches.L1I, "B"), known(r.Caches.L2, "B"),
-			known(r.Caches.L3, "B"), known(r.Caches.Line, "B"))},
-	}
+// print prints the report for people.
+func (r *doctorReport) print(w io.Writer) error {
+	var rows summaryRows
+	rows.add("cpu", "%s", r.CPU)
+	rows.add("features", "%s", strings.Join(r.Features, " "))
+	rows.add("cores", "%s physical, %d logical", known(r.Cores.Physical, ""), r.Cores.Logical)
+	rows.add("threads", "%d", r.Threads)
+	rows.add("caches", "L1d %s, L1i %s, L2 %s, L3 %s, line %s", known(r.Caches.L1D, "B"),
+		known(r.Caches.L1I, "B"), known(r.Caches.L2, "B"), known(r.Caches.L3, "B"),
+		known(r.Caches.Line, "B"))
 	if r.Memory.Limit > 0 {
-		rows = append(rows, [2]string{"memory", fmt.Sprintf("%s %s", r.Memory.By.grants(),
-			inMiB(r.Memory.Limit))})
+		rows.add("memory", "%s %s", r.Memory.By.grants(), inMiB(r.Memory.Limit))
 	}
 	for _, b := range r.Bandwidth {
-		rows = append(rows, [2]string{"memory", fmt.Sprintf("%.1f GB/s read by %s",
-			b.BytesPerSec/1e9, plural(b.Threads, "thread"))})
+		rows.add("memory", "%.1f GB/s read by %s", b.BytesPerSec/1e9, Plural(b.Threads, "thread"))
 	}
-	rows = append(rows, [2]string{"chosen", r.Impl + " (" + r.Why + ")"})
+	rows.add("chosen", "%s (%s)", r.Impl, r.Why)
 	for _, im := range r.Implementations {
-		text := "self-test " + im.SelfTest
-		if !im.Supported {
-			text = "not supported: this machine lacks " + strings.Join(im.Missing, ", ")
+		if im.Supported {
+			rows.add(im.Name, "self-test %s", im.SelfTest)
+		} else {
+			rows.add(im.Name, "not supported: this machine lacks %s",
+				strings.Join(im.Missing, ", "))
 		}
-		rows = append(rows, [2]string{im.Name, text})
 	}
-	return twoColumns(w, rows)
+	return rows.write(w)
 }
 
 // known is a count, in bytes with their unit if that is B, or a question mark if the machine
@@ -176,7 +171,7 @@ func known(n int, unit string) string {
 	return fmt.Sprintf("%d %s", n, unit)
 }
 
-func plural(n int, word string) string {
+func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}

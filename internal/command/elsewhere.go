@@ -97,12 +97,12 @@ func partError(err error) error {
 	e := (*training.Error)(nil)
 	switch {
 	case errors.Is(err, training.ErrStopped):
-		return &fail{codeStopped, errStopped, upper(kept) + "."}
+		return &fail{CodeStopped, ErrStopped, upper(kept) + "."}
 	case errors.As(err, &e):
-		code, next := codeFailed, e.Next(name)
+		code, next := CodeFailed, e.Next(name)
 		switch e.Kind {
 		case training.ErrOption:
-			code = codeUsage
+			code = CodeUsage
 		case training.ErrModel:
 			again := " Remove it, and its part begins anew."
 			switch {
@@ -111,10 +111,10 @@ func partError(err error) error {
 			case errors.Is(err, learner.ErrPrior), errors.Is(err, learner.ErrConfig):
 				again = ""
 			}
-			code, next = codeModel, strings.TrimSpace(next+again)
+			code, next = CodeModel, strings.TrimSpace(next+again)
 		case training.ErrChanged:
 			next, _, _ = strings.Cut(next, " To learn others")
-			code, next = codeData, next+" Or learn them anew: name another folder with --state."
+			code, next = CodeData, next+" Or learn them anew: name another folder with --state."
 		case training.ErrSave:
 			next = upper(kept) + ", once there is room. " + next
 		default:
@@ -122,10 +122,10 @@ func partError(err error) error {
 		}
 		return &fail{code, &explained{e.Text(name), err}, next}
 	case errors.Is(err, shard.ErrTraceFile), errors.Is(err, model.ErrDamaged):
-		return &fail{codeModel, err, "Remove the folder that it is in: its part is learned " +
+		return &fail{CodeModel, err, "Remove the folder that it is in: its part is learned " +
 			"again, and the others stay as they are."}
 	case errors.Is(err, learner.ErrTrace), errors.Is(err, shard.ErrForeign):
-		return &fail{codeData, err, "The examples have changed since a part was learned: bring " +
+		return &fail{CodeData, err, "The examples have changed since a part was learned: bring " +
 			"them back, or name another folder with --state. Nothing was written."}
 	case errors.Is(err, learner.ErrParts):
 		return traceError(err)
@@ -133,7 +133,7 @@ func partError(err error) error {
 		return settingError(err)
 	}
 	if path := (*fs.PathError)(nil); errors.As(err, &path) && path.Op != "open" {
-		return &fail{codeFailed, err, upper(kept) + ", once this is put right."}
+		return &fail{CodeFailed, err, upper(kept) + ", once this is put right."}
 	}
 	return dataError(err, kept)
 }
@@ -173,7 +173,7 @@ func (a *away) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&a.state, "state", "", "with --by: the `FOLDER`, seen by all workers under this "+
 		"name, or place in a bucket, where parts are kept while they are learned, and from which "+
 		"the same command goes on")
-	names(fs, useFolder, "state")
+	Names(fs, UseFolder, "state")
 	elsewhere.Flags(fs)
 }
 
@@ -181,7 +181,7 @@ func (a *away) flags(fs *pflag.FlagSet) {
 func (a *away) without(fs *pflag.FlagSet) error {
 	for _, name := range []string{"workers", "state", "shards", "mix", "rounds", "patience"} {
 		if fs.Changed(name) {
-			return usage("Say how work is cut with --by.", "%s without --by", given(fs, name))
+			return Usage("Say how work is cut with --by.", "%s without --by", Given(fs, name))
 		}
 	}
 	return nil
@@ -194,8 +194,8 @@ func (a *away) parts(fs *pflag.FlagSet) (p Parts, err error) {
 	if !elsewhere.Ways[i].Shards {
 		for _, name := range []string{"shards", "mix", "rounds", "from"} {
 			if fs.Changed(name) {
-				return p, usage("Leave it out: nothing is merged.", "%s and %s exclude each other",
-					given(fs, "by"), given(fs, name))
+				return p, Usage("Leave it out: nothing is merged.", "%s and %s exclude each other",
+					Given(fs, "by"), Given(fs, name))
 			}
 		}
 		return p, nil
@@ -205,14 +205,14 @@ func (a *away) parts(fs *pflag.FlagSet) (p Parts, err error) {
 	}
 	switch {
 	case p.Shards < 1 || p.Shards > dataset.MaxRowShards:
-		return p, usage(fmt.Sprintf("Say how many with --shards, 1 to %d: the model depends on "+
+		return p, Usage(fmt.Sprintf("Say how many with --shards, 1 to %d: the model depends on "+
 			"it, and not on the workers.", dataset.MaxRowShards), "%s: in %d shards",
-			given(fs, "by"), p.Shards)
+			Given(fs, "by"), p.Shards)
 	case p.Mix == "" && fs.Changed("rounds"):
-		return p, usage("Add --mix uniform, or leave it out: posteriors are merged once.",
-			"%s without --mix", given(fs, "rounds"))
+		return p, Usage("Add --mix uniform, or leave it out: posteriors are merged once.",
+			"%s without --mix", Given(fs, "rounds"))
 	case p.Mix != "" && p.Rounds < 1:
-		return p, usage("1 is the average of shards that learned apart.", "--rounds %d: no round",
+		return p, Usage("1 is the average of shards that learned apart.", "--rounds %d: no round",
 			p.Rounds)
 	}
 	return p, nil
@@ -222,10 +222,10 @@ func (a *away) parts(fs *pflag.FlagSet) (p Parts, err error) {
 func (a *away) check(how string, files []string) error {
 	switch {
 	case a.workers < 1:
-		return usage("Say how many with --workers; any number learns the same.",
+		return Usage("Say how many with --workers; any number learns the same.",
 			"%s: in no parts", how)
 	case a.state == "":
-		return usage("Name one with --state. It keeps what is learned, so that nothing is learned "+
+		return Usage("Name one with --state. It keeps what is learned, so that nothing is learned "+
 			"twice.", "%s: no folder that all workers see", how)
 	}
 	for _, name := range append(slices.Clone(files), a.state) {
@@ -249,12 +249,12 @@ func (t *trainer) elsewhere(fs *pflag.FlagSet, args []string) error {
 	}
 	for _, name := range idle {
 		if fs.Changed(name) {
-			return usage("Leave it out; evaluate -i FILE measures the model.",
-				"%s and %s exclude each other", given(fs, "by"), given(fs, name))
+			return Usage("Leave it out; evaluate -i FILE measures the model.",
+				"%s and %s exclude each other", Given(fs, "by"), Given(fs, name))
 		}
 	}
 	o := t.o
-	if err := a.check(given(fs, "by"), o.Files); err != nil {
+	if err := a.check(Given(fs, "by"), o.Files); err != nil {
 		return err
 	}
 	p, err := a.parts(fs)
@@ -262,7 +262,7 @@ func (t *trainer) elsewhere(fs *pflag.FlagSet, args []string) error {
 		return err
 	}
 	if o.Model == "" {
-		return usage("Name a file with -m.", "%s: no place for the model", given(fs, "by"))
+		return Usage("Name a file with -m.", "%s: no place for the model", Given(fs, "by"))
 	}
 	if fs.Changed("threads") {
 		o.Threads = t.machine.threads
@@ -280,13 +280,7 @@ func (t *trainer) elsewhere(fs *pflag.FlagSet, args []string) error {
 	if err != nil {
 		return t.failed(err)
 	}
-	if t.output.quiet {
-		return nil
-	}
-	if t.output.json {
-		return printJSON(stdout(t.cmd), m)
-	}
-	return twoColumns(stdout(t.cmd), m.rows())
+	return t.output.print(t.cmd, m, m.rows().write)
 }
 
 // Machine is what a worker knows of its memory, to learn within so much; 0 is none given.
@@ -296,10 +290,10 @@ func Machine(budget training.Bytes) training.Machine { return thisMachine(int64(
 func reachable(name string) error {
 	switch scheme, _, ok := strings.Cut(name, "://"); {
 	case name == "-":
-		return usage("Put the examples into a file that all workers see.",
+		return Usage("Put the examples into a file that all workers see.",
 			"-: the workers don't have this process's stdin")
 	case ok && !slices.Contains(elsewhere.Buckets, scheme):
-		return usage("Buckets are named by "+strings.Join(elsewhere.Buckets, ":// and ")+
+		return Usage("Buckets are named by "+strings.Join(elsewhere.Buckets, ":// and ")+
 			"://; else name a file or a folder that all workers see.",
 			"%s: no file or folder: %s:// is not read", name, scheme)
 	}
@@ -330,7 +324,7 @@ func (t *trainer) failed(err error) error {
 	sent := (*Failure)(nil)
 	switch {
 	case t.cmd.Context().Err() != nil:
-		return &fail{codeStopped, errStopped, "What is learned by now stays in " + t.away.state +
+		return &fail{CodeStopped, ErrStopped, "What is learned by now stays in " + t.away.state +
 			": the same command goes on there."}
 	case errors.As(err, &sent):
 		return &fail{sent.Code, errors.New(sent.Text), sent.Next}

@@ -18,14 +18,14 @@ import (
 
 // Exit codes; halfspace help exit-codes explains them.
 const (
-	codeGood         = 0
-	codeFailed       = 1
-	codeUsage        = 2
-	codeData         = 3
-	codeModel        = 4
-	codeGate         = 5
-	codeNotConverged = 6
-	codeStopped      = 130
+	CodeGood         = 0
+	CodeFailed       = 1
+	CodeUsage        = 2
+	CodeData         = 3
+	CodeModel        = 4
+	CodeGate         = 5
+	CodeNotConverged = 6
+	CodeStopped      = 130
 )
 
 // fail is an error with its exit code and what to do next.
@@ -38,13 +38,13 @@ type fail struct {
 func (f *fail) Error() string { return f.err.Error() }
 func (f *fail) Unwrap() error { return f.err }
 
-// usage is an error of the command line.
-func usage(next, format string, args ...any) error {
-	return &fail{codeUsage, fmt.Errorf(format, args...), next}
+// Usage is an error of the command line.
+func Usage(next, format string, args ...any) error {
+	return &fail{CodeUsage, fmt.Errorf(format, args...), next}
 }
 
-// errStopped says that an interrupt ended the work.
-var errStopped = errors.New("stopped")
+// ErrStopped says that an interrupt ended the work.
+var ErrStopped = errors.New("stopped")
 
 // explain returns the exit code of an error and the next step.
 func explain(err error) (code int, next string) {
@@ -52,10 +52,10 @@ func explain(err error) (code int, next string) {
 		return f.code, f.next
 	}
 	switch {
-	case errors.Is(err, errStopped), errors.Is(err, context.Canceled):
-		return codeStopped, ""
+	case errors.Is(err, ErrStopped), errors.Is(err, context.Canceled):
+		return CodeStopped, ""
 	}
-	return codeFailed, ""
+	return CodeFailed, ""
 }
 
 // kinds are errors whose texts tell programs what went wrong. At the end of a text that says so to
@@ -126,25 +126,25 @@ func findInput(name string) (string, error) {
 		if info, err2 := os.Stat(in); err2 == nil && !info.IsDir() {
 			return in, nil
 		}
-		return "", &fail{codeData, fmt.Errorf("%s: no such file, nor in %s (HALFSPACE_DATA)", name,
+		return "", &fail{CodeData, fmt.Errorf("%s: no such file, nor in %s (HALFSPACE_DATA)", name,
 			dir), "Check the name; - reads stdin."}
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &fail{codeData, fmt.Errorf("%s: no such file", name), "Check the name; - " +
+		return "", &fail{CodeData, fmt.Errorf("%s: no such file", name), "Check the name; - " +
 			"reads stdin; HALFSPACE_DATA may name a folder of data files."}
 	case err != nil:
-		return "", &fail{codeData, fmt.Errorf("%s: %w", name, pathCause(err)),
+		return "", &fail{CodeData, fmt.Errorf("%s: %w", name, PathCause(err)),
 			"Check the name and its permissions."}
 	case info.IsDir():
-		return "", &fail{codeData, fmt.Errorf("%s: is a folder", name), "Name the files in it: " +
+		return "", &fail{CodeData, fmt.Errorf("%s: is a folder", name), "Name the files in it: " +
 			filepath.Join(name, "*") + "."}
 	}
 	return name, nil
 }
 
-// pathCause is the reason of an error of package os without operation and name.
-func pathCause(err error) error {
+// PathCause is the reason of an error of package os without operation and name.
+func PathCause(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err
 	}

@@ -65,35 +65,11 @@ func newEvaluateCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evaluate [flags] FILE...",
 		Short: "Measure predictions: anybody's, or a model's on labelled examples",
-		Long: `Measure predictions beside the labels that came.
-
-Files have a line for each prediction, its columns divided by tabs, commas, semicolons or blanks.
---columns names them, or a header line does: label, predicted, score, proba, weight, and - for what
-is to be left out. Without both, two columns are label,score; three label,predicted,score; four
-label,predicted,score,proba. A column score:LABEL or proba:LABEL has those of one class; where all
-classes have one, as from scikit-learn's predict_proba, the largest is what was predicted if no
-column says it. Where --columns names them, a first line with words for numbers is left out. So the
-output of predict is measured behind the labels:
-
-  paste labels.txt predicted.txt | halfspace evaluate -
-
-Of two labels the larger number, or the later text, is the positive one; --positive LABEL chooses,
-and makes all others negative. Without a column "predicted" a score of 0 or more, or a probability
-of 0.5 or more, predicts the positive label. Of more labels it is needed, or a column for each.
-
-With -i MODEL the files are labelled examples, which the model predicts first, from its threshold on
-if it has one (train --threshold).
-
-The metrics are those of: halfspace help metrics. AUC of two labels is exact: all scores are kept,
-24 bytes each, up to 2^26 of them; so is that of files with a column for each class. --roc, --pr and
---calibration write curves, as a picture where the name ends in .svg, else as CSV. Of more
-labels, with -i MODEL or a column for each, --roc and --pr have one of each against the rest, and
-last their mean (macro average): of the classes' rates at each false positive rate, or precisions at
-each recall. A picture of more than ` + fmt.Sprint(mostCurves) + ` has the mean alone.`,
+		Long:  helpText("evaluate", "{CURVES}", fmt.Sprint(mostCurves)),
 		Example: `  halfspace evaluate -i a9a.model --roc roc.svg a9a.t
   halfspace evaluate --columns label,proba --calibration bins.csv scored.csv
   halfspace evaluate --columns label,proba:a,proba:b,proba:c --pr pr.svg three.csv`,
-		Annotations: args(useExamples),
+		Annotations: args(UseExamples),
 		RunE:        func(cmd *cobra.Command, args []string) error { return e.run(cmd, args) },
 	}
 	fs := cmd.Flags()
@@ -108,8 +84,8 @@ each recall. A picture of more than ` + fmt.Sprint(mostCurves) + ` has the mean 
 	e.read.anyFormatFlag(fs)
 	e.machine.flags(fs)
 	e.output.flags(fs)
-	names(fs, useRead, "from")
-	names(fs, useReplaced, "roc", "pr", "calibration")
+	Names(fs, UseRead, "from")
+	Names(fs, UseReplaced, "roc", "pr", "calibration")
 	return cmd
 }
 
@@ -138,8 +114,8 @@ func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 			if e.positive != "" {
 				field = "positive"
 			}
-			return usage("Leave it out: the model knows the labels.",
-				"%s is for files of predictions, without %s", given(fs, field), given(fs, "from"))
+			return Usage("Leave it out: the model knows the labels.",
+				"%s is for files of predictions, without %s", Given(fs, field), Given(fs, "from"))
 		}
 		err = e.byModel(cmd.Context(), files, in)
 	}
@@ -212,7 +188,7 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 
 func (e *evaluator) unread(ctx context.Context, err error) error {
 	if training.Interrupted(ctx, err) {
-		return &fail{codeStopped, errStopped, ""}
+		return &fail{CodeStopped, ErrStopped, ""}
 	}
 	if err, is := sourceError(e.cmd, err, "nothing was measured"); is {
 		return err
@@ -240,7 +216,7 @@ func (e *evaluator) report() error {
 	r := evaluateReport{Schema: schema, Warnings: append(warnings{}, e.told...)}
 	d := describeMetrics(e.m, e.labels)
 	if d == nil {
-		return &fail{codeData, errors.New("no predictions"),
+		return &fail{CodeData, errors.New("no predictions"),
 			"Check that this is the file you mean."}
 	}
 	r.metricsReport = *d
@@ -266,13 +242,11 @@ func (e *evaluator) report() error {
 	if err := e.curves(curves); err != nil {
 		return err
 	}
-	if e.output.quiet && !e.output.json {
-		return nil
-	}
-	w := stdout(e.cmd)
-	if e.output.json {
-		return printJSON(w, r)
-	}
+	return e.output.print(e.cmd, r, func(w io.Writer) error { return e.print(w, &r, area) })
+}
+
+// print prints the report for people; area is what the AUC is called.
+func (e *evaluator) print(w io.Writer, r *evaluateReport, area string) error {
 	var rows summaryRows
 	rows.add("examples", "%d", r.Examples)
 	rows.add("error", "%.3f %%", 100*r.Error)
@@ -293,7 +267,7 @@ func (e *evaluator) report() error {
 			rows.add(v.name, "%.6g", *v.value)
 		}
 	}
-	if err := twoColumns(w, rows); err != nil {
+	if err := rows.write(w); err != nil {
 		return err
 	}
 	tables := metricFlags{list: []string{perClass}}

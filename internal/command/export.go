@@ -32,44 +32,29 @@ func newExportCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export --to FORMAT -i MODEL -o FILE [flags]",
 		Short: "Write a model in the form of another program",
-		Long: `Write a model in the form of another program, to a file that appears whole or not
-at all, or to
-stdout. What prepares rows (an appended feature, --normalize max) is worked into the numbers, so
-that the file takes rows as they are.
-
-  text       a line each of a name, a tab and a weight: the bias, then the largest first; of a
-             kernel the examples kept
-  liblinear  for LIBLINEAR's predict: weights of two classes or more
-  libsvm     for svm-predict: weights or a kernel, of two classes or of pairs (train --pairs)
-  onnx       for ONNX runtimes: all of these, and random features; input x (float32, zeros written
-             out), outputs label and scores, of two labels the positive one's first
-  npz        for numpy.load: arrays of weights, bias, classes and names, or of kept examples
-
-Rows that --normalize unit divides by their length stay so in onnx and npz; elsewhere weights
-without a bias of their own give the same labels, and other models are refused. Votes can't be
-exported. What differs from the model is said on stderr.`,
+		Long:  helpText("export"),
 		Example: `  halfspace export --to text -i a9a.model | head
   halfspace export --to onnx -i a9a.model -o a9a.onnx`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage("Name the model by -i, and the file by -o: export -i MODEL -o FILE.",
+			return Usage("Name the model by -i, and the file by -o: export -i MODEL -o FILE.",
 				"export takes no arguments, got %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !cmd.Flags().Changed("to") {
-				return usage("One of: "+strings.Join(exchange.Targets(), ", ")+".", "no --to")
+				return Usage("One of: "+strings.Join(exchange.Targets(), ", ")+".", "no --to")
 			}
 			if from == "" {
-				return usage("Name it with -i FILE; train -m FILE writes one.", "no model")
+				return Usage("Name it with -i FILE; train -m FILE writes one.", "no model")
 			}
 			m, err := loadModel(from)
 			if err != nil {
 				return err
 			}
 			if asJSON && (out == "" || out == "-") {
-				return usage("Name a file with -o FILE.", "--json: the model goes to stdout")
+				return Usage("Name a file with -o FILE.", "--json: the model goes to stdout")
 			}
 			notes, err := exportModel(cmd, to.value, from, m, out)
 			if err != nil {
@@ -79,7 +64,7 @@ exported. What differs from the model is said on stderr.`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: note: %s\n", note)
 			}
 			if asJSON {
-				return printJSON(stdout(cmd), exportReport{schema, to.value, from, out,
+				return PrintJSON(stdout(cmd), exportReport{schema, to.value, from, out,
 					append([]string{}, notes...)})
 			}
 			return nil
@@ -91,8 +76,8 @@ exported. What differs from the model is said on stderr.`,
 	fs.StringVarP(&from, "from", "i", "", "the model `FILE`")
 	fs.StringVarP(&out, "output", "o", "", "write to `FILE`, which appears whole or not at all")
 	fs.BoolVar(&asJSON, "json", false, "print one JSON document")
-	names(fs, useRead, "from")
-	names(fs, useOutput, "output")
+	Names(fs, UseRead, "from")
+	Names(fs, UseOutput, "output")
 	return cmd
 }
 
@@ -115,50 +100,35 @@ func exportModel(cmd *cobra.Command, to, from string, m *model.Model, out string
 
 func newImportCmd() *cobra.Command {
 	var (
-		from          choice
-		to            string
-		asJSON, quiet bool
+		from   choice
+		to     string
+		output printFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "import --from FORMAT -o MODEL FILE [flags]",
 		Short: "Make a model of another program's",
-		Long: `Make a model of a file that another program wrote. It scores as that program does,
-in double
-precision, on svmlight files whose features count from 1.
-
-  liblinear  models of classification (-s 0 to 7): weights, of two classes or more
-  libsvm     C-SVC and nu-SVC, with a linear, polynomial or RBF kernel
-
-Weights become a learner that goes on from them (train -i); what a kernel sums over becomes an svm,
-which predicts. Of two labels the larger is the positive one. A score of exactly 0 is the second
-label's, as it is there.`,
+		Long:  helpText("import"),
 		Example: `  liblinear-train -q a9a a9a.liblinear
   halfspace import --from liblinear -o a9a.model a9a.liblinear`,
-		Annotations: args(useRead),
+		Annotations: args(UseRead),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case !cmd.Flags().Changed("from"):
-				return usage("One of: "+strings.Join(exchange.Sources(), ", ")+".", "no --from")
+				return Usage("One of: "+strings.Join(exchange.Sources(), ", ")+".", "no --from")
 			case to == "":
-				return usage("Name the file with -o FILE.", "no place for the model")
+				return Usage("Name the file with -o FILE.", "no place for the model")
 			case len(args) != 1:
-				return usage("Name the model of the other program.", "%s: want one",
-					plural(len(args), "file"))
+				return Usage("Name the model of the other program.", "%s: want one",
+					Plural(len(args), "file"))
 			}
 			r, err := importModel(from.value, args[0], to)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(stdout(cmd), r)
-			}
-			if quiet {
-				return nil
-			}
-			return twoColumns(stdout(cmd), [][2]string{
+			return output.print(cmd, r, summaryRows{
 				{"learner", r.Learner + ", " + r.Precision},
 				{"model", r.Model + " sha256 " + r.SHA256},
-			})
+			}.write)
 		},
 	}
 	fs := cmd.Flags()
@@ -166,9 +136,8 @@ label's, as it is there.`,
 	choose(fs, &from, "from", "the form", exchange.Sources()...)
 	fs.StringVarP(&to, "output", "o", "", "write the model to `FILE`, which appears whole or not "+
 		"at all")
-	names(fs, useModel, "output")
-	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
-	fs.BoolVarP(&quiet, "quiet", "q", false, "no summary")
+	Names(fs, UseModel, "output")
+	output.flags(fs)
 	return cmd
 }
 
@@ -189,7 +158,7 @@ func importModel(from, file, to string) (*importReport, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, &fail{codeModel, fmt.Errorf("%s: %w", file, pathCause(err)),
+			return nil, &fail{CodeModel, fmt.Errorf("%s: %w", file, PathCause(err)),
 				"Check the name and its permissions."}
 		}
 		defer f.Close()
@@ -213,11 +182,11 @@ func importModel(from, file, to string) (*importReport, error) {
 // importError gives an error of a model of another program its exit code.
 func importError(file string, err error) error {
 	if path := (*os.PathError)(nil); errors.As(err, &path) {
-		return &fail{codeModel, fmt.Errorf("%s: %w", file, path.Err), "Check the file."}
+		return &fail{CodeModel, fmt.Errorf("%s: %w", file, path.Err), "Check the file."}
 	}
 	what, next := splitNext(err.Error())
 	if next == "" {
 		next = "Check the file and --from."
 	}
-	return &fail{codeModel, &explained{file + ": " + what, err}, next}
+	return &fail{CodeModel, &explained{file + ": " + what, err}, next}
 }

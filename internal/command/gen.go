@@ -39,12 +39,12 @@ Generators:
 			}
 			next := "The generators: " + strings.Join(names, ", ") + "."
 			if len(args) == 0 {
-				return usage(next, "no generator")
+				return Usage(next, "no generator")
 			}
 			if near := spelling.Nearest(args[0], names); near != "" {
 				next = "Did you mean " + near + "? " + next
 			}
-			return usage(next, "no generator %q", args[0])
+			return Usage(next, "no generator %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
@@ -95,13 +95,13 @@ func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 		}
 		fs.VarP(&setting{name: p.Name, typ: "value", text: p.Default}, p.Name, short, p.Help)
 		if slices.Contains(fileParams, p.Name) {
-			names(fs, useExamples, p.Name)
+			Names(fs, UseExamples, p.Name)
 		}
 	}
 	choose(fs, &precision, "precision", "f64: values to 17 digits; f32: to the 9 that single "+
 		"precision can hold", "f32", "f64")
 	fs.StringVarP(&out, "output", "o", "", "write to `FILE`, which appears whole or not at all")
-	names(fs, useOutput, "output")
+	Names(fs, UseOutput, "output")
 	return cmd
 }
 
@@ -119,7 +119,7 @@ func gen[T engine.Float](cmd *cobra.Command, name string, params map[string]stri
 			}
 		}
 		if n++; n%1024 == 0 && cmd.Context().Err() != nil {
-			return &fail{codeStopped, errStopped, ""}
+			return &fail{CodeStopped, ErrStopped, ""}
 		}
 		if line = append(line[:0], "-1"...); positive {
 			line = append(line[:0], "+1"...)
@@ -141,9 +141,9 @@ func gen[T engine.Float](cmd *cobra.Command, name string, params map[string]stri
 	}
 	switch {
 	case errors.Is(err, dataset.ErrOption):
-		return &fail{codeUsage, err, "The parameters: halfspace gen " + name + " --help."}
+		return &fail{CodeUsage, err, "The parameters: halfspace gen " + name + " --help."}
 	case errors.Is(err, fs.ErrNotExist):
-		return &fail{codeData, err, "Check the name."}
+		return &fail{CodeData, err, "Check the name."}
 	}
 	return dataError(err, "nothing was written")
 }

@@ -33,34 +33,23 @@ func newInspectCmd() *cobra.Command {
 	var (
 		why    string
 		top    int
-		asJSON bool
+		output printFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] MODEL",
 		Short: "Show what is in a model, or how it comes to a score",
-		Long: `Show what is in a model: learner, settings, how rows become examples, labels,
-counters, and the
-largest weights by name, or the largest coefficients with the examples kept. Weights are those of
-rows as they are prepared (scaled, normalised); export --to text has them for rows as they are. A
-model of members whose kept sum is not that of their weights is damaged: such are some that earlier
-versions learned from rows of ones.
-
---why ROW shows how the model comes to its score of an example: a row of the model's format, in
-quotes, or FILE:N, the Nth example of a file, which is that of line N of what predict prints. The
-score is the sum of the bias and of weight times value of each feature. Of kernels and random
-features, whose scores are no such sums, a feature counts for what the score loses if it is 0, and
-kept examples for coefficient times kernel value.`,
+		Long:  helpText("inspect"),
 		Example: `  halfspace inspect a9a.model
   halfspace inspect --why "3:1 11:1 14:1 83:1" a9a.model
   halfspace inspect --why a9a.t:17 --top 5 a9a.model`,
-		Annotations: args(useRead),
+		Annotations: args(UseRead),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
-				return usage("See: halfspace inspect --help.", "%s: want one",
-					plural(len(args), "model"))
+				return Usage("See: halfspace inspect --help.", "%s: want one",
+					Plural(len(args), "model"))
 			case top < 0:
-				return usage("0 shows none.", "--top %d: want 0 or more", top)
+				return Usage("0 shows none.", "--top %d: want 0 or more", top)
 			}
 			m, err := loadModel(args[0])
 			if err != nil {
@@ -80,17 +69,16 @@ kept examples for coefficient times kernel value.`,
 					return err
 				}
 			}
-			switch {
-			case asJSON:
-				return printJSON(stdout(cmd), r)
-			case r.Why != nil:
-				return printWhy(stdout(cmd), r.Why)
-			}
 			_, config, err := m.Settings()
 			if err != nil {
 				return modelError(args[0], err)
 			}
-			return printSummary(stdout(cmd), s, describeConfig(m.Learner, config))
+			return output.print(cmd, r, func(w io.Writer) error {
+				if r.Why != nil {
+					return printWhy(w, r.Why)
+				}
+				return printSummary(w, s, describeConfig(m.Learner, config))
+			})
 		},
 	}
 	fs := cmd.Flags()
@@ -98,14 +86,14 @@ kept examples for coefficient times kernel value.`,
 	fs.StringVar(&why, "why", "", "show how the model scores `ROW`: a row of the model's format, "+
 		"or FILE:N, the Nth example of a file")
 	fs.IntVar(&top, "top", 20, "how many weights, parts of a score and kept examples are shown")
-	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
+	output.jsonFlag(fs)
 	return cmd
 }
 
 // printSummary prints what is in a model, for people.
 func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 	p := &s.Prep
-	rows := [][2]string{{"learner", s.Learner + ", " + s.Precision}, {"settings", settings},
+	rows := summaryRows{{"learner", s.Learner + ", " + s.Precision}, {"settings", settings},
 		{"seed", fmt.Sprint(s.Seed)}}
 	var classes []string
 	for _, name := range s.Classes {
@@ -114,32 +102,32 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 	if len(classes) == 2 && len(p.Classes) == 0 {
 		classes[1] += " is positive"
 	}
-	rows = append(rows, [2]string{"labels", strings.Join(classes, ", ")})
+	rows.add("labels", "%s", strings.Join(classes, ", "))
 	if s.Since != nil && len(s.Since) == len(classes) {
 		came, number := slices.Clone(classes), ": example %d"
 		for k, n := range s.Since {
 			came[k] += fmt.Sprintf(number, n+1)
 			number = ": %d"
 		}
-		rows = append(rows, [2]string{"since", strings.Join(came, ", ")})
+		rows.add("since", "%s", strings.Join(came, ", "))
 	}
-	rows = append(rows, [2]string{"rows", describePrep(p)},
-		[2]string{"presented", fmt.Sprintf("%d examples, %d mistakes", s.Presented, s.Mistakes)})
-	rows = append(rows, describeShard(s)...)
+	rows.add("rows", "%s", describePrep(p))
+	rows.add("presented", "%d examples, %d mistakes", s.Presented, s.Mistakes)
+	addShard(&rows, s)
 	for _, name := range slices.Sorted(maps.Keys(s.Counters)) {
 		if !strings.Contains(name, ".") { // a class's or member's own
-			rows = append(rows, [2]string{name, fmt.Sprint(s.Counters[name])})
+			rows.add(name, "%d", s.Counters[name])
 		}
 	}
 	switch {
 	case s.Position != nil:
-		rows = append(rows, [2]string{"position", describePosition(s)})
+		rows.add("position", "%s", describePosition(s))
 	case s.Pass != nil:
-		rows = append(rows, [2]string{"position", fmt.Sprintf("%d of %s of a pass",
-			s.Pass.At, plural(int(s.Pass.Examples), "example"))})
+		rows.add("position", "%d of %s of a pass", s.Pass.At,
+			Plural(int(s.Pass.Examples), "example"))
 	}
 	if c := s.Calibration; c != nil {
-		rows = append(rows, [2]string{"calibration", describeCalibration(c, len(p.Classes))})
+		rows.add("calibration", "%s", describeCalibration(c, len(p.Classes)))
 	}
 	if t := s.Threshold; t != nil {
 		what := fmt.Sprintf("score %.4g for %s: precision %.3g, recall %.3g", t.Score, t.Target,
@@ -150,17 +138,17 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 		if t.Cost != nil {
 			what += fmt.Sprintf(", cost %.4g an example", *t.Cost)
 		}
-		rows = append(rows, [2]string{"threshold", what})
+		rows.add("threshold", "%s", what)
 	}
 	what := s.Form
 	if s.Support != nil {
-		what = plural(*s.Support, "example") + " kept"
+		what = Plural(*s.Support, "example") + " kept"
 	}
 	if s.PredictOnly {
 		what += "; it can only predict"
 	}
-	rows = append(rows, [2]string{"made of", what})
-	if err := twoColumns(w, rows); err != nil {
+	rows.add("made of", "%s", what)
+	if err := rows.write(w); err != nil {
 		return err
 	}
 	for _, o := range s.Outputs {
@@ -171,12 +159,10 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 	return nil
 }
 
-// describeShard says which shard of the rows a model has learned, or which members of an ensemble
-// it is, and what is left to be done.
-func describeShard(s *exchange.Summary) (rows [][2]string) {
-	add := func(name, text string, args ...any) {
-		rows = append(rows, [2]string{name, fmt.Sprintf(text, args...)})
-	}
+// addShard says which shard of the rows a model has learned, or which members of an ensemble it is,
+// and what is left to be done.
+func addShard(rows *summaryRows, s *exchange.Summary) {
+	add := rows.add
 	if p := s.Part; p != nil && p.Classes {
 		add("part", "%v, counted from 0", p)
 		add("to join", "with the other %d parts, by merge --trace", p.Of-1)
@@ -186,10 +172,10 @@ func describeShard(s *exchange.Summary) (rows [][2]string) {
 	}
 	r := s.Rows
 	if r == nil {
-		return rows
+		return
 	}
-	add("row shard", "%d of %d: %s learned, %s", r.Shard, r.Of, plural(int(r.Examples), "example"),
-		plural(int(r.Mistakes), "mistake"))
+	add("row shard", "%d of %d: %s learned, %s", r.Shard, r.Of, Plural(int(r.Examples), "example"),
+		Plural(int(r.Mistakes), "mistake"))
 	// The fingerprints that all shards of a run have in common.
 	add("cut", "data %d, options %d", r.Data, r.Run)
 	if r.From != "" {
@@ -210,7 +196,6 @@ func describeShard(s *exchange.Summary) (rows [][2]string) {
 		}
 		add("to merge", "with %s of the same cut", strings.Join(others, " and "))
 	}
-	return rows
 }
 
 // span names the numbers from one to another.
@@ -250,7 +235,7 @@ func describeColumn(all []exchange.OutputSummary, k int) string {
 
 // describePrep says how rows become examples.
 func describePrep(p *model.Prep) string {
-	parts := []string{p.Format + ", " + plural(p.Dim, "feature")}
+	parts := []string{p.Format + ", " + Plural(p.Dim, "feature")}
 	if by := p.ScaledBy(); by != "none" {
 		parts = append(parts, "scaled by "+by)
 	}
@@ -287,14 +272,14 @@ func printOutput(w io.Writer, o *exchange.OutputSummary, examples bool) error {
 	if _, err := fmt.Fprintln(w, head); err != nil {
 		return err
 	}
-	var rows [][2]string
+	var rows summaryRows
 	for _, t := range o.Top {
-		rows = append(rows, [2]string{"  " + shownLabel(t.Feature), signed(t.Weight)})
+		rows.add("  "+shownLabel(t.Feature), "%s", signed(t.Weight))
 	}
 	for _, x := range o.Examples {
-		rows = append(rows, [2]string{"  " + signed(x.Coef), x.Row})
+		rows.add("  "+signed(x.Coef), "%s", x.Row)
 	}
-	return twoColumns(w, rows)
+	return rows.write(w)
 }
 
 // signed is a number to six digits, in a column with others.
@@ -317,7 +302,7 @@ func explainRow(ctx context.Context, name string, m *model.Model, row string, to
 // explainError is dataError for a row that is to be explained: there is none to go on to.
 func explainError(err error) error {
 	if errors.Is(err, dataset.ErrBadRow) {
-		return &fail{codeData, err, "Nothing was explained. Write the row as those are that the " +
+		return &fail{CodeData, err, "Nothing was explained. Write the row as those are that the " +
 			"model learned, or name FILE:N."}
 	}
 	return dataError(err, "nothing was explained")
@@ -351,8 +336,8 @@ func explainRowOf[T engine.Float](ctx context.Context, name string, m *model.Mod
 	for seen := 0; ; {
 		b, err := s.Next()
 		if err == io.EOF {
-			return nil, &fail{codeData, fmt.Errorf("%s: %s, no example %d", row,
-				plural(seen, "example"), place), "Examples count from 1."}
+			return nil, &fail{CodeData, fmt.Errorf("%s: %s, no example %d", row,
+				Plural(seen, "example"), place), "Examples count from 1."}
 		}
 		if err != nil {
 			return nil, explainError(err)
@@ -390,7 +375,7 @@ func printWhy(w io.Writer, x *exchange.Explanation) error {
 	if x.Label == "" {
 		label = abstention
 	}
-	if err := twoColumns(w, [][2]string{{"label", label}}); err != nil {
+	if err := (summaryRows{{"label", label}}).write(w); err != nil {
 		return err
 	}
 	for _, o := range x.Outputs {
@@ -401,31 +386,30 @@ func printWhy(w io.Writer, x *exchange.Explanation) error {
 		if _, err := fmt.Fprintln(w, head); err != nil {
 			return err
 		}
-		var rows [][2]string
+		var rows summaryRows
 		if o.Bias != nil {
-			rows = append(rows, [2]string{"  bias", signed(*o.Bias)})
+			rows.add("  bias", "%s", signed(*o.Bias))
 		}
 		for _, p := range o.Parts {
 			how := fmt.Sprintf("  of value %.6g", p.Value)
 			if p.Weight != nil {
 				how = fmt.Sprintf("  %.6g times %.6g", *p.Weight, p.Value)
 			}
-			rows = append(rows, [2]string{"  " + shownLabel(p.Feature), signed(p.Adds) + how})
+			rows.add("  "+shownLabel(p.Feature), "%s%s", signed(p.Adds), how)
 		}
-		if err := twoColumns(w, rows); err != nil {
+		if err := rows.write(w); err != nil {
 			return err
 		}
 		rows = nil
 		for _, p := range o.Examples {
-			rows = append(rows, [2]string{"  " + signed(p.Adds), fmt.Sprintf("%.6g times %.6g  %s",
-				p.Coef, p.Kernel, p.Row)})
+			rows.add("  "+signed(p.Adds), "%.6g times %.6g  %s", p.Coef, p.Kernel, p.Row)
 		}
 		if len(rows) > 0 {
 			if _, err := fmt.Fprintln(w, "kept examples"); err != nil {
 				return err
 			}
 		}
-		if err := twoColumns(w, rows); err != nil {
+		if err := rows.write(w); err != nil {
 			return err
 		}
 	}

@@ -35,8 +35,8 @@ func spreadOf[T engine.Float](p *predictor) (*spread.Spread[T], error) {
 		return nil, nil
 	}
 	none := func(why string) error {
-		return usage("Leave it out: it is for ensembles whose members have weights of their own.",
-			"%s: %s %s", given(p.cmd.Flags(), "interval"), p.model, why)
+		return Usage("Leave it out: it is for ensembles whose members have weights of their own.",
+			"%s: %s %s", Given(p.cmd.Flags(), "interval"), p.model, why)
 	}
 	switch {
 	case p.m.PredictOnly:

@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -31,8 +30,8 @@ func (j *joiner) flags(cmd *cobra.Command) {
 		"parts have learned; may be given again, in their order")
 	fs.Var(&j.memory, "mem-budget", "with --trace: keep within so much memory, as 512MiB or 2G")
 	j.machine.flags(fs)
-	names(fs, useRead, "trace")
-	names(fs, useExamples, "data")
+	Names(fs, UseRead, "trace")
+	Names(fs, UseExamples, "data")
 }
 
 // join goes through the examples once more, with what the parts did, and writes the whole.
@@ -40,11 +39,11 @@ func (j *joiner) join(cmd *cobra.Command, to string, models []string) (*Merged, 
 	fs := cmd.Flags()
 	switch {
 	case len(j.data) == 0:
-		return nil, usage("Name the files that the parts have learned.", "%s without --data",
-			given(fs, "trace"))
+		return nil, Usage("Name the files that the parts have learned.", "%s without --data",
+			Given(fs, "trace"))
 	case len(models) != len(j.traces):
-		return nil, usage("Give one --trace for each part.", "%s and %s", plural(len(models),
-			"model"), plural(len(j.traces), "trace"))
+		return nil, Usage("Give one --trace for each part.", "%s and %s", Plural(len(models),
+			"model"), Plural(len(j.traces), "trace"))
 	}
 	if err := findTests(j.data); err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ func joinError(to string, err error) error {
 		model.ErrNewer, model.ErrNotFinite}, func(of error) bool { return errors.Is(err, of) }):
 		return modelError("", err)
 	case errors.Is(err, dataset.ErrBadRow):
-		return &fail{codeData, err, "Nothing was written. Name with --data what all parts have " +
+		return &fail{CodeData, err, "Nothing was written. Name with --data what all parts have " +
 			"learned, in its order."}
 	}
 	told := traceError(err)
@@ -86,7 +85,7 @@ func traceError(err error) error {
 	next := ""
 	switch e := (*training.Error)(nil); {
 	case errors.Is(err, training.ErrStopped):
-		return &fail{codeStopped, errStopped, "Nothing was saved."}
+		return &fail{CodeStopped, ErrStopped, "Nothing was saved."}
 	case errors.As(err, &e) && e.Kind != training.ErrOption:
 		next = "Nothing was saved."
 	case errors.Is(err, learner.ErrParts):
@@ -104,11 +103,5 @@ func traceError(err error) error {
 		return err
 	}
 	text := strings.TrimPrefix(err.Error(), "shard: ")
-	return &fail{codeModel, &explained{text, err}, next}
-}
-
-// describeProgress is the progressive error of the whole.
-func (r *Merged) describeProgress() string {
-	return fmt.Sprintf("%.3f %% error in the first epoch (%d of %d)", 100*r.Progressive, r.Errors,
-		r.Examples)
+	return &fail{CodeModel, &explained{text, err}, next}
 }

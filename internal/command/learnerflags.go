@@ -330,14 +330,14 @@ func (l *learnerFlags) apply(learnerName string, c learner.Config) error {
 				if names := estimators(f.flag); text == "auto" && len(names) > 0 {
 					next = "Learners that estimate it: " + strings.Join(names, ", ") + "."
 				}
-				return usage(next, "%s %s: %w", given(l.fs, f.flag), text, plainNumber(err))
+				return Usage(next, "%s %s: %w", Given(l.fs, f.flag), text, plainNumber(err))
 			}
 			mine = append(mine, f)
 		}
 		for _, f := range mine {
 			if want, idle := f.idle(all); idle && !f.value.IsZero() {
-				return usage("Add that, or leave it out.", "%s %s has no effect without %s",
-					given(l.fs, f.flag), l.text[f.flag].text, want)
+				return Usage("Add that, or leave it out.", "%s %s has no effect without %s",
+					Given(l.fs, f.flag), l.text[f.flag].text, want)
 			}
 		}
 		return nil
@@ -368,9 +368,9 @@ func (l *learnerFlags) apply(learnerName string, c learner.Config) error {
 	var err error
 	l.fs.VisitAll(func(f *pflag.Flag) {
 		if s := l.text[f.Name]; err == nil && s != nil && l.changed(f.Name) && !used[f.Name] {
-			err = usage(
+			err = Usage(
 				fmt.Sprintf("Flags of %s: %s.", who, strings.Join(dashed(has), ", ")),
-				"%s is a flag of %s, not of %s", given(l.fs, f.Name), strings.Join(s.uses, ", "),
+				"%s is a flag of %s, not of %s", Given(l.fs, f.Name), strings.Join(s.uses, ", "),
 				who)
 		}
 	})
@@ -379,16 +379,16 @@ func (l *learnerFlags) apply(learnerName string, c learner.Config) error {
 
 // config returns the learner that -a chooses, and its settings as the flags say.
 func (l *learnerFlags) config(chosen string) (string, learner.Config, error) {
-	e, err := lookupLearner(given(l.fs, "learner"), chosen)
+	e, err := lookupLearner(Given(l.fs, "learner"), chosen)
 	if err != nil {
 		return "", nil, err
 	}
 	c := e.Config()
 	if wrapper, around, ok := wrapperOf(l.fs, chosen); ok {
 		if l.fs.Changed("base") {
-			return "", nil, usage("Leave one of them out.",
-				"%s and %s exclude each other, but with %s %s", given(l.fs, wrapper),
-				given(l.fs, "base"), given(l.fs, "learner"), wrapper)
+			return "", nil, Usage("Leave one of them out.",
+				"%s and %s exclude each other, but with %s %s", Given(l.fs, wrapper),
+				Given(l.fs, "base"), Given(l.fs, "learner"), wrapper)
 		}
 		name, config, _ := base(around)
 		name.SetString(chosen)
@@ -436,10 +436,10 @@ func (l *learnerFlags) unchanged(learner string, have learner.Config) (learner.C
 	var names []string
 	l.fs.Visit(func(f *pflag.Flag) {
 		if l.text[f.Name] != nil && l.changed(f.Name) {
-			names = append(names, given(l.fs, f.Name)+" "+f.Value.String())
+			names = append(names, Given(l.fs, f.Name)+" "+f.Value.String())
 		}
 	})
-	return nil, usage("Leave the learner's flags out: they come from the model.",
+	return nil, Usage("Leave the learner's flags out: they come from the model.",
 		"%s would change the settings of the model, which are %s", strings.Join(names, ", "), a)
 }
 
@@ -470,7 +470,7 @@ func lookupLearner(flag, name string) (learner.Entry, error) {
 	if near := spelling.Nearest(name, learner.Names()); near != "" {
 		next = "Did you mean " + near + "? " + next
 	}
-	return e, usage(next, "%s %s: no such learner", flag, name)
+	return e, Usage(next, "%s %s: no such learner", flag, name)
 }
 
 func flagNames(c learner.Config) []string {

@@ -196,8 +196,8 @@ func TestLiveTrain(t *testing.T) {
 	}
 	err := p.cmd.Wait()
 	exit := (*exec.ExitError)(nil)
-	if !errors.As(err, &exit) || exit.ExitCode() != codeStopped {
-		t.Errorf("ended with %v, want exit code %d\n%s", err, codeStopped, told)
+	if !errors.As(err, &exit) || exit.ExitCode() != CodeStopped {
+		t.Errorf("ended with %v, want exit code %d\n%s", err, CodeStopped, told)
 	}
 	if want := fmt.Sprintf("stopped after %d examples", rows); !strings.Contains(told, want) ||
 		!saved() {
@@ -227,7 +227,7 @@ func TestLiveInterrupt(t *testing.T) {
 		}
 		err := p.cmd.Wait()
 		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) ||
-			exit.ExitCode() != codeStopped || !strings.Contains(told, want) {
+			exit.ExitCode() != CodeStopped || !strings.Contains(told, want) {
 			t.Errorf("%d rows: %v: %s", rows, err, told)
 		}
 	}

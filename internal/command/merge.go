@@ -42,56 +42,28 @@ type mergeFlags struct {
 
 func newMergeCmd() *cobra.Command {
 	var (
-		m             mergeFlags
-		parts         joiner
-		asJSON, quiet bool
+		m      mergeFlags
+		parts  joiner
+		output printFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "merge [flags] -m FILE MODEL MODEL...",
 		Short: "Join models: posteriors of different examples, or the parts of an ensemble",
-		Long: `Write the model whose posterior is that of all the models' examples, as if these
-had been
-learned by one.
-
-The Gaussians are multiplied by their natural parameters, in which the prior counts once; points
-that a model still keeps (wep, vvm) are learned like examples, in the order of the models. Where two
-models saw features in common this is an approximation, as each of them is.
-
-Models of row shards (train --rows K/N) are merged along one binary tree, by their numbers, so that
-the bytes are the same whoever trained how many of them, and in whatever order they are named. One
-that is missing, comes twice or is of other data or settings is refused.
-
-What the models went on from (train -i FILE) all of them know: name it with --prior, and it counts
-once: it is divided out in the end.
-
-With --mix the models' weights are averaged, of learners of one vector of weights. That is no model
-of one machine, nor the same for another number of shards: what shards of the rows learn in a pass
-they don't learn from each other, so each has the fewer rows the more there are. Averaging makes up
-for some of it, and rounds for more: each goes on from the average (train -i mixed.model --rows K/N;
-merge --mix uniform --prior mixed.model).
-
-The models need the same learner, settings, precision, labels and preparation of examples. Learners
-that can be merged: ` + strings.Join(shard.Mergeable(), ", ") + `, these over random
-features (--rff) of one seed, and models of several classes of these, class by class.
-
-With --trace the models are parts of one ensemble (train --shard), each of which has learned all
-examples. They become the model that one machine would have learned, to the byte, with its
-progressive error. That takes one more pass over the examples for each that was learned, named by
---data, as fast as they are read.`,
+		Long:  helpText("merge", "{LEARNERS}", strings.Join(shard.Mergeable(), ", ")),
 		Example: `  halfspace train -a vvm -m first.model first.svm
   halfspace train -a vvm -m second.model second.svm
   halfspace merge -m both.model first.model second.model
   halfspace train -a vvm -i both.model -m third.model third.svm
   halfspace train -a vvm -i both.model -m fourth.model fourth.svm
   halfspace merge -m all.model --prior both.model third.model fourth.model`,
-		Annotations: args(useRead),
+		Annotations: args(UseRead),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(parts.traces) == 0 && fewModels(args) {
-				return usage("See: halfspace merge --help.", "%s: want two or more",
-					plural(len(args), "model"))
+				return Usage("See: halfspace merge --help.", "%s: want two or more",
+					Plural(len(args), "model"))
 			}
 			if m.to == "" {
-				return usage("Name the file with -m FILE.", "no place for the merged model")
+				return Usage("Name the file with -m FILE.", "no place for the merged model")
 			}
 			var r *Merged
 			var err error
@@ -100,15 +72,10 @@ progressive error. That takes one more pass over the examples for each that was 
 			} else {
 				r, err = m.merge(cmd, args)
 			}
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case asJSON:
-				return printJSON(stdout(cmd), r)
-			case quiet:
-				return nil
 			}
-			return twoColumns(stdout(cmd), r.rows())
+			return output.print(cmd, r, r.rows().write)
 		},
 	}
 	fs := cmd.Flags()
@@ -119,11 +86,10 @@ progressive error. That takes one more pass over the examples for each that was 
 	choose(fs, &m.mix, "mix", "average weights, not posteriors: uniform, or by the mistakes "+
 		"of each"+who(func(t learner.Traits) bool { return t.Mixes }), "none", shard.MixUniform,
 		shard.MixMistakes)
-	names(fs, useModel, "model")
-	names(fs, useRead, "prior")
+	Names(fs, UseModel, "model")
+	Names(fs, UseRead, "prior")
 	parts.flags(cmd)
-	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
-	fs.BoolVarP(&quiet, "quiet", "q", false, "no summary")
+	output.flags(fs)
 	return cmd
 }
 
@@ -137,27 +103,25 @@ func fewModels(names []string) bool {
 }
 
 // rows are the lines of the summary.
-func (r *Merged) rows() [][2]string {
-	merged := plural(len(r.Merged), "model")
+func (r *Merged) rows() (rows summaryRows) {
+	rows.add("learner", "%s %s, %s", r.Learner, describeConfig(r.Learner, r.Config), r.Precision)
 	if r.Shards > 0 {
-		merged = plural(r.Shards, "row shard")
+		rows.add("merged", "%s", Plural(r.Shards, "row shard"))
+	} else {
+		rows.add("merged", "%s", Plural(len(r.Merged), "model"))
 	}
-	rows := [][2]string{
-		{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " + r.Precision},
-		{"merged", merged},
-		{"examples", fmt.Sprintf("%d presented, %d features", r.Presented, r.Features)},
-		{"updates", fmt.Sprint(r.Updates)},
-	}
-	switch {
-	case r.Posterior == nil && r.Examples == 0: // weights were averaged
-	case r.Posterior == nil:
-		rows = append(rows, [2]string{"progressive", r.describeProgress()})
-	default:
+	rows.add("examples", "%d presented, %d features", r.Presented, r.Features)
+	rows.add("updates", "%d", r.Updates)
+	if r.Posterior != nil {
 		if met := describePosterior(r.Posterior); met != "" {
-			rows = append(rows, [2]string{"posterior", met})
+			rows.add("posterior", "%s", met)
 		}
+	} else if r.Examples > 0 { // parts: of the whole
+		rows.add("progressive", "%.3f %% error in the first epoch (%d of %d)", 100*r.Progressive,
+			r.Errors, r.Examples)
 	}
-	return append(rows, [2]string{"model", r.Model + " sha256 " + r.SHA256})
+	rows.add("model", "%s sha256 %s", r.Model, r.SHA256)
+	return rows
 }
 
 // merge merges what the flags name.
@@ -194,7 +158,7 @@ func trainFlags(field string) string {
 // mergeError gives an error of shard.Merge its exit code and next step.
 func mergeError(cmd *cobra.Command, to string, err error) error {
 	if cmd.Context().Err() != nil {
-		return &fail{codeStopped, errStopped, "Nothing was saved."}
+		return &fail{CodeStopped, ErrStopped, "Nothing was saved."}
 	}
 	e, path := (*training.Error)(nil), (*fs.PathError)(nil)
 	switch {
@@ -207,7 +171,7 @@ func mergeError(cmd *cobra.Command, to string, err error) error {
 		if errors.Is(err, learner.ErrPrior) && next == "" {
 			next = "Learners that can be merged: " + strings.Join(shard.Mergeable(), ", ") + "."
 		}
-		return &fail{codeModel, &explained{text, e}, next}
+		return &fail{CodeModel, &explained{text, e}, next}
 	case errors.As(err, &path):
 		return loadError(path.Path, err)
 	}
@@ -218,7 +182,7 @@ func mergeError(cmd *cobra.Command, to string, err error) error {
 func describePosterior(p *learner.PosteriorReport) string {
 	var parts []string
 	if p.Sweeps > 0 {
-		parts = append(parts, plural(int(p.Sweeps), "sweep"))
+		parts = append(parts, Plural(int(p.Sweeps), "sweep"))
 	}
 	for _, c := range []struct {
 		n          int64
@@ -226,7 +190,7 @@ func describePosterior(p *learner.PosteriorReport) string {
 	}{{p.Unconverged, "run", "of EP not converged"}, {p.Merged, "pair", "merged"}, {p.Passed,
 		"example", "passed over"}, {p.Lost, "point", "dropped"}} {
 		if c.n > 0 {
-			parts = append(parts, plural(int(c.n), c.what)+" "+c.fate)
+			parts = append(parts, Plural(int(c.n), c.what)+" "+c.fate)
 		}
 	}
 	if p.LabelNoise > 0 {

@@ -24,17 +24,17 @@ func loadModel(name string) (*model.Model, error) {
 func loadError(name string, err error) error {
 	e := (*training.Error)(nil)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &fail{codeModel, fmt.Errorf("%s: no such file", name),
+		return &fail{CodeModel, fmt.Errorf("%s: no such file", name),
 			"Check the name; train -m FILE writes a model."}
 	}
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return &fail{codeModel, fmt.Errorf("%s: %w", name, path.Err),
+		return &fail{CodeModel, fmt.Errorf("%s: %w", name, path.Err),
 			"Check the name and its permissions."}
 	}
 	if errors.As(err, &e) {
 		bare := func(field string) string { return field }
 		if next := e.Next(bare); next != "" {
-			return &fail{codeModel, &explained{e.Text(bare), e}, next}
+			return &fail{CodeModel, &explained{e.Text(bare), e}, next}
 		}
 		err = e.Err
 	}
@@ -50,7 +50,7 @@ func modelError(name string, err error) error {
 	if next == "" {
 		next = "Train it anew, or get the file again."
 	}
-	return &fail{codeModel, &explained{what, err}, next}
+	return &fail{CodeModel, &explained{what, err}, next}
 }
 
 // saveError gives an error of making or writing a model for that file its exit code. kept says what
@@ -60,7 +60,7 @@ func saveError(path, kept string, err error) error {
 	if !strings.HasPrefix(what, path) {
 		what = path + ": " + what
 	}
-	return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(upper(kept) + ". " + next)}
+	return &fail{CodeFailed, &explained{what, err}, strings.TrimSpace(upper(kept) + ". " + next)}
 }
 
 // splitNext cuts the next step off the text of an error of package model, which says it behind a

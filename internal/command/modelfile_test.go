@@ -83,7 +83,7 @@ func TestInspectSums(t *testing.T) {
 		out, err := inspect.CombinedOutput()
 		code := inspect.ProcessState.ExitCode()
 		if said := bytes.Contains(out, []byte("place 1")); good && (err != nil || said) ||
-			!good && (code != codeModel || !said) {
+			!good && (code != CodeModel || !said) {
 			t.Errorf("sums are right: %v; inspect ends with %d and prints %q", good, code, out)
 		}
 		predict := exec.Command("halfspace", "predict", "-i", file, "-")

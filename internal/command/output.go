@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
@@ -19,26 +20,64 @@ import (
 // schema names the form of all JSON that the command prints.
 const schema = form.Name
 
-// printJSON writes one document.
-func printJSON(w io.Writer, v any) error {
+// PrintJSON writes one document.
+func PrintJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }
 
-// twoColumns writes aligned lines of name and value.
-func twoColumns(w io.Writer, rows [][2]string) error {
+// printFlags say in what form a verb prints what came of it.
+type printFlags struct{ json, quiet bool }
+
+func (p *printFlags) flags(fs *pflag.FlagSet) {
+	p.jsonFlag(fs)
+	fs.BoolVarP(&p.quiet, "quiet", "q", false, "no summary")
+}
+
+func (p *printFlags) jsonFlag(fs *pflag.FlagSet) {
+	fs.BoolVar(&p.json, "json", false, "print one JSON document instead of text")
+}
+
+// print prints a report on stdout: as JSON, by text, or with -q not at all.
+func (p *printFlags) print(cmd *cobra.Command, report any, text func(io.Writer) error) error {
+	switch {
+	case p.json:
+		return PrintJSON(stdout(cmd), report)
+	case p.quiet:
+		return nil
+	}
+	return text(stdout(cmd))
+}
+
+// summaryRows are lines of a text: what it is, and what is said of it.
+type summaryRows [][2]string
+
+func (s *summaryRows) add(name, format string, args ...any) {
+	*s = append(*s, [2]string{name, fmt.Sprintf(format, args...)})
+}
+
+// write writes the lines, aligned.
+func (s summaryRows) write(w io.Writer) error {
 	width := 0
-	for _, r := range rows {
+	for _, r := range s {
 		width = max(width, len(r[0]))
 	}
 	var b strings.Builder
-	for _, r := range rows {
+	for _, r := range s {
 		fmt.Fprintf(&b, "%-*s  %s\n", width, r[0], r[1])
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// finite is a number for JSON, which has none that are not finite: nil for these.
+func finite(v float64) *float64 {
+	if v-v != 0 {
+		return nil
+	}
+	return &v
 }
 
 // output is where a verb writes its text: stdout, or a file that appears whole or not at all.
@@ -64,14 +103,14 @@ func newOutput(w io.Writer, name string) (*output, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
-			return nil, &fail{codeFailed, fmt.Errorf("-o %s: %w", name, pathCause(err)),
+			return nil, &fail{CodeFailed, fmt.Errorf("-o %s: %w", name, PathCause(err)),
 				"Name a file that can be written."}
 		}
 		return &output{Writer: bufio.NewWriterSize(f, 1<<16), device: f}, nil
 	}
 	f, err := atomicfile.Create(name, 0o666)
 	if err != nil {
-		return nil, &fail{codeFailed, fmt.Errorf("-o %s: %w", name, pathCause(err)),
+		return nil, &fail{CodeFailed, fmt.Errorf("-o %s: %w", name, PathCause(err)),
 			"Choose a folder that can be written."}
 	}
 	return &output{Writer: bufio.NewWriterSize(f, 1<<16), file: f}, nil
@@ -108,7 +147,7 @@ func replaceFile(what, name string, write func(io.Writer) error) error {
 		}
 	}
 	if err != nil {
-		return &fail{codeFailed, fmt.Errorf("%s: %w", what, pathCause(err)),
+		return &fail{CodeFailed, fmt.Errorf("%s: %w", what, PathCause(err)),
 			"Choose a folder that can be written."}
 	}
 	return nil
@@ -162,8 +201,8 @@ func (b *byteSize) Set(text string) error { return (*training.Bytes)(b).Set(text
 // inMiB is an amount of memory for people.
 func inMiB(bytes int64) string { return training.Bytes(bytes).MiB() }
 
-// isTerminal reports whether somebody looks at what is written.
-func isTerminal(w io.Writer) bool {
+// IsTerminal reports whether somebody looks at what is written.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }

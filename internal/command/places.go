@@ -27,20 +27,20 @@ const placeKey = "place"
 
 // Uses of a file.
 const (
-	useExamples = "examples" // read by package dataset, if need be from the folder HALFSPACE_DATA
-	useRead     = "read"
-	useWritten  = "written"  // in place, as it grows
-	useReplaced = "replaced" // by a file that appears whole; a device or a pipe is written to
-	useModel    = "model"    // replaced, and can be no device
-	useServed   = "served"   // NAME=FILE: read, and written as it learns, but with --read-only
-	useOutput   = "output"   // replaced; it takes what else goes to stdout, and - is stdout
-	useFigures  = "figures"  // a folder, in which figures are replaced
-	useFolder   = "folder"   // in which nothing is written under a name that somebody chose
-	useSuites   = "suites"   // arguments that name what reads the public data files
+	UseExamples = "examples" // read by package dataset, if need be from the folder HALFSPACE_DATA
+	UseRead     = "read"
+	UseWritten  = "written"  // in place, as it grows
+	UseReplaced = "replaced" // by a file that appears whole; a device or a pipe is written to
+	UseModel    = "model"    // replaced, and can be no device
+	UseServed   = "served"   // NAME=FILE: read, and written as it learns, but with --read-only
+	UseOutput   = "output"   // replaced; it takes what else goes to stdout, and - is stdout
+	UseFigures  = "figures"  // a folder, in which figures are replaced
+	UseFolder   = "folder"   // in which nothing is written under a name that somebody chose
+	UseSuites   = "suites"   // arguments that name what reads the public data files
 )
 
-// names says that flags name files of a use.
-func names(fs *pflag.FlagSet, use string, flags ...string) {
+// Names says that flags name files of a use.
+func Names(fs *pflag.FlagSet, use string, flags ...string) {
 	for _, flag := range flags {
 		fs.SetAnnotation(flag, placeKey, []string{use})
 	}
@@ -65,7 +65,7 @@ type place struct {
 
 func (p *place) writes() bool {
 	switch p.use {
-	case useWritten, useReplaced, useModel, useServed, useOutput, useFigures:
+	case UseWritten, UseReplaced, UseModel, UseServed, UseOutput, UseFigures:
 		return true
 	}
 	return false
@@ -97,9 +97,9 @@ func newStream(what, use string, f *os.File) *place {
 // one reports whether two places are one file. Devices and pipes may serve many times.
 func (p *place) one(q *place) bool {
 	switch {
-	case p.use == useFigures:
-		return q.use != useFigures && p.holds(q)
-	case q.use == useFigures:
+	case p.use == UseFigures:
+		return q.use != UseFigures && p.holds(q)
+	case q.use == UseFigures:
 		return q.holds(p)
 	case p.info != nil && q.info != nil:
 		return p.info.Mode().IsRegular() && os.SameFile(p.info, q.info)
@@ -129,7 +129,7 @@ func filesOf(f *pflag.Flag, use string) (names []string) {
 		values = s.GetSlice()
 	}
 	for _, name := range values {
-		if use == useServed {
+		if use == UseServed {
 			_, name = namedFile(name)
 		}
 		if name != "" {
@@ -145,18 +145,18 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 	add := func(flag, use, name string) {
 		what := name
 		if flag != "" {
-			what = given(cmd.Flags(), flag) + " " + name
+			what = Given(cmd.Flags(), flag) + " " + name
 		}
 		switch use {
-		case useFigures:
+		case UseFigures:
 			what += "'s figures"
-		case useOutput:
+		case UseOutput:
 			if name == "-" {
 				return // stdout is in the list anyway
 			}
 			toStdout = jsonToo(cmd)
 		}
-		if use == useExamples {
+		if use == UseExamples {
 			if name == "-" {
 				stdin = true
 				return
@@ -177,25 +177,25 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 		}
 		use := a[0]
 		only := cmd.Flags().Lookup("read-only")
-		if use == useServed && only.Value.String() == "true" {
-			use = useRead
+		if use == UseServed && only.Value.String() == "true" {
+			use = UseRead
 		}
 		for _, name := range filesOf(f, a[0]) {
 			add(f.Name, use, name)
 		}
-		if use == useModel {
+		if use == UseModel {
 			list = append(list, checkpointsOf(cmd, f)...)
 		}
 	})
 	switch use := cmd.Annotations[placeKey]; use {
 	case "":
-	case useSuites:
-		for name := range strings.SplitSeq(cmd.Annotations[useSuites], "\n") {
-			add("", useRead, name)
+	case UseSuites:
+		for name := range strings.SplitSeq(cmd.Annotations[UseSuites], "\n") {
+			add("", UseRead, name)
 		}
 		if f := cmd.Flags().Lookup("compare"); f != nil && f.Changed {
 			for _, name := range arguments {
-				add("", useRead, name)
+				add("", UseRead, name)
 			}
 		}
 	default:
@@ -204,13 +204,13 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 		}
 	}
 	if stdin {
-		list = append(list, newStream("stdin", useExamples, os.Stdin))
+		list = append(list, newStream("stdin", UseExamples, os.Stdin))
 	}
 	if toStdout {
-		list = append(list, newStream("stdout", useWritten, os.Stdout))
+		list = append(list, newStream("stdout", UseWritten, os.Stdout))
 	}
 	// First, since errors go there.
-	return slices.Insert(list, 0, newStream("stderr", useWritten, os.Stderr))
+	return slices.Insert(list, 0, newStream("stderr", UseWritten, os.Stderr))
 }
 
 // checkpointsOf returns the place of the checkpoint before the last, if the flag's model has any.
@@ -220,7 +220,7 @@ func checkpointsOf(cmd *cobra.Command, f *pflag.Flag) []*place {
 		return nil
 	}
 	last := model.Kept(f.Value.String())
-	return []*place{newPlace(last+", the checkpoint before the last,", useModel, f.Name, last)}
+	return []*place{newPlace(last+", the checkpoint before the last,", UseModel, f.Name, last)}
 }
 
 // jsonToo reports whether a command that was given --output prints a document on stdout beside it.
@@ -248,16 +248,16 @@ func checkPlaces(cmd *cobra.Command, arguments []string) error {
 				muffle(cmd, list)
 			}
 			if other.writes() {
-				return usage("Each output needs a file of its own: name another.",
+				return Usage("Each output needs a file of its own: name another.",
 					"%s: the same file as %s", out.what, other.what)
 			}
-			return usage("It would be destroyed: name another file for what is written.",
+			return Usage("It would be destroyed: name another file for what is written.",
 				"%s: the same file as %s, which is read", out.what, other.what)
 		}
 	}
 	for _, p := range list {
 		if p.flag != "" {
-			if err := checkTarget(given(cmd.Flags(), p.flag), p.use, p.name); err != nil {
+			if err := checkTarget(Given(cmd.Flags(), p.flag), p.use, p.name); err != nil {
 				return err
 			}
 		}
@@ -270,8 +270,8 @@ func checkPlaces(cmd *cobra.Command, arguments []string) error {
 func checkNamed(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && len(f.Annotations[placeKey]) > 0 && f.Value.String() == "" {
-			err = usage("Name a file, or leave the flag out.", "%s: no name is given",
-				given(cmd.Flags(), f.Name))
+			err = Usage("Name a file, or leave the flag out.", "%s: no name is given",
+				Given(cmd.Flags(), f.Name))
 		}
 	})
 	return err
@@ -279,7 +279,7 @@ func checkNamed(cmd *cobra.Command) (err error) {
 
 // muffle has errors printed on stdout, if that isn't read either.
 func muffle(cmd *cobra.Command, list []*place) {
-	out := newStream("stdout", useWritten, os.Stdout)
+	out := newStream("stdout", UseWritten, os.Stdout)
 	cmd.Root().SetErr(stdout(cmd))
 	if slices.ContainsFunc(list, func(p *place) bool { return !p.writes() && p.one(out) }) {
 		cmd.Root().SetErr(io.Discard)
@@ -293,14 +293,14 @@ func mayBeOne(out, other *place) bool {
 	if out.flag == "" && other.flag == "" {
 		return out.writes() && other.writes()
 	}
-	return out.use == useModel && (other.flag == "from" || other.flag == out.flag)
+	return out.use == UseModel && (other.flag == "from" || other.flag == out.flag)
 }
 
 // checkTarget finds out before the work that a file can't be written after it.
 func checkTarget(flag, use, name string) error {
 	switch use {
-	case useOutput, useWritten, useReplaced, useModel:
-		if use == useOutput && sourceOf(name) != nil {
+	case UseOutput, UseWritten, UseReplaced, UseModel:
+		if use == UseOutput && sourceOf(name) != nil {
 			return nil // newOutput refuses it where the verb doesn't take it
 		}
 		if err := noStream(name); err != nil {
@@ -308,11 +308,11 @@ func checkTarget(flag, use, name string) error {
 		}
 	}
 	switch use {
-	case useWritten, useReplaced, useModel:
+	case UseWritten, UseReplaced, UseModel:
 		if name == "-" {
-			return usage("Name a file.", "%s -: can't go to stdout", flag)
+			return Usage("Name a file.", "%s -: can't go to stdout", flag)
 		}
-	case useOutput:
+	case UseOutput:
 		if name == "-" {
 			return nil
 		}
@@ -323,30 +323,30 @@ func checkTarget(flag, use, name string) error {
 	case err != nil:
 	case info.IsDir():
 		next := "Name a file in it: " + filepath.Join(name, "FILE") + "."
-		return usage(next, "%s %s: is a folder", flag, name)
-	case !info.Mode().IsRegular() && use == useModel:
+		return Usage(next, "%s %s: is a folder", flag, name)
+	case !info.Mode().IsRegular() && use == UseModel:
 		const next = "A model is put in its place whole: name a file."
-		return usage(next, "%s %s: is no regular file", flag, name)
+		return Usage(next, "%s %s: is no regular file", flag, name)
 	case !info.Mode().IsRegular():
 		return nil // a device or a pipe: nothing is made beside it
 	}
 	target, err := atomicfile.Target(name)
 	if err != nil {
-		return usage("Name a file.", "%s %s: %w", flag, name, pathCause(err))
+		return Usage("Name a file.", "%s %s: %w", flag, name, PathCause(err))
 	}
 	dir := filepath.Dir(target)
 	switch info, err := os.Stat(dir); {
 	case err != nil:
-		return usage("Make it first: mkdir -p "+dir+".", "%s %s: no folder %s", flag, name, dir)
+		return Usage("Make it first: mkdir -p "+dir+".", "%s %s: no folder %s", flag, name, dir)
 	case !info.IsDir():
-		return usage("Choose another place.", "%s %s: %s is not a folder", flag, name, dir)
-	case use == useWritten:
+		return Usage("Choose another place.", "%s %s: %s is not a folder", flag, name, dir)
+	case use == UseWritten:
 		return nil
 	}
 	f, err := atomicfile.Create(name, 0o666)
 	if err != nil {
-		err = fmt.Errorf("%s %s: %w", flag, name, pathCause(err))
-		return &fail{codeFailed, err, "Choose a folder that can be written."}
+		err = fmt.Errorf("%s %s: %w", flag, name, PathCause(err))
+		return &fail{CodeFailed, err, "Choose a folder that can be written."}
 	}
 	f.Discard()
 	return nil

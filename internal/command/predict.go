@@ -143,37 +143,11 @@ func newPredictCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict [flags] -i MODEL FILE...",
 		Short: "Print labels and scores of examples",
-		Long: `Print a line for each example: the predicted label as the training data wrote it, a
-tab, the
-score. A label that begins with a quote, or has a character in it that is not printed (a tab, a
-newline), is shown in quotes, with backslashes as in Go and JSON: "a\tb".
-
-Of more than two classes the label is that of the largest score, and score and probability are its
-own. --each-class prints the scores of all classes instead, or with --proba their probabilities, a
-column each, and a first line that names the columns, as evaluate reads them.
-
-The score f(x) is not normalised; a score of 0 or more predicts the positive label, NaN none: ` +
-			abstention + ` is
-printed. A bad row that --on-error passes over has such a line, too, so that line n is about row n.
-Examples are prepared as the training set was. Labels are not needed: where a row has one, errors
-are counted, and one that training never had is an error; rows without are not counted. Where
-training took all labels but that of --positive for one, it is printed as the label that training
-met, or as not-LABEL if it met several. With --json only a summary is printed. Data of another
-format than the model's are refused (--any-format takes them); features that the model doesn't know
-bring a warning.
-
-With --proba the probability of the positive label follows, after another tab, for learners that
-have one. --abstain-below P prints ` + abstention + ` for the label of an example whose more
-probable label has a probability below P; it counts as no error. A model of train --threshold brings
-the score from which on it predicts the positive label. --threshold moves the score, or by
-the costs of errors the probability, from which on the positive label is predicted; errors are those
-of the labels that are printed. --interval 0.9 adds two columns: the scores between which 90 % of
-the
-members of an ensemble are, and with --proba two more, where the model is calibrated.`,
+		Long:  helpText("predict", "{NONE}", abstention),
 		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
   halfspace predict -i a9a.model --json a9a.t
   halfspace predict -i sogp.model --proba --abstain-below 0.9 a9a.t`,
-		Annotations: args(useExamples),
+		Annotations: args(UseExamples),
 		RunE:        func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
 	}
 	fs := cmd.Flags()
@@ -198,8 +172,8 @@ members of an ensemble are, and with --proba two more, where the model is calibr
 	p.read.anyFormatFlag(fs)
 	p.machine.flags(fs)
 	p.output.flags(fs)
-	names(fs, useRead, "from")
-	names(fs, useOutput, "output")
+	Names(fs, UseRead, "from")
+	Names(fs, UseOutput, "output")
 	p.profile.flags(fs)
 	return cmd
 }
@@ -211,18 +185,18 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if p.model == "" {
-		return usage("Name it with -i FILE; train -m FILE writes one.", "no model")
+		return Usage("Name it with -i FILE; train -m FILE writes one.", "no model")
 	}
 	if p.m, err = loadModel(p.model); err != nil {
 		return err
 	}
 	if fs.Changed("abstain-below") && !(p.abstain >= 0.5 && p.abstain <= 1) {
-		return usage("The more probable label always has at least 0.5.", "%s %v: not a "+
-			"probability from 0.5 to 1", given(fs, "abstain-below"), p.abstain)
+		return Usage("The more probable label always has at least 0.5.", "%s %v: not a "+
+			"probability from 0.5 to 1", Given(fs, "abstain-below"), p.abstain)
 	}
 	if fs.Changed("interval") && !(p.share > 0 && p.share < 1) {
-		return usage("0.9 leaves out a twentieth of the members at either end.",
-			"%s %v: not a share above 0 and below 1", given(fs, "interval"), p.share)
+		return Usage("0.9 leaves out a twentieth of the members at either end.",
+			"%s %v: not a share above 0 and below 1", Given(fs, "interval"), p.share)
 	}
 	if t := p.m.Threshold; t != nil && p.threshold.text == "" {
 		p.threshold.value = t.Score
@@ -312,7 +286,7 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	r.Warnings = p.told
 	r.Seconds.Total = time.Since(p.started).Seconds()
 	if p.output.json {
-		if err := printJSON(stdout(p.cmd), r); err != nil {
+		if err := PrintJSON(stdout(p.cmd), r); err != nil {
 			return err
 		}
 	}
@@ -328,12 +302,12 @@ func (p *predictor) labelled(ctx context.Context, stage string, work func(contex
 // suits refuses what a model of so many outputs, with probabilities or without, can't give.
 func (p *predictor) suits(outputs int, proba bool) error {
 	if p.threshold.text != "" && outputs > 1 {
-		return usage("Leave it out: the label is that of the largest score.", "%s %s: %s tells "+
-			"more than two classes", given(p.cmd.Flags(), "threshold"), p.threshold.text, p.model)
+		return Usage("Leave it out: the label is that of the largest score.", "%s %s: %s tells "+
+			"more than two classes", Given(p.cmd.Flags(), "threshold"), p.threshold.text, p.model)
 	}
 	if p.each && outputs < 2 {
-		return usage("Leave it out: score and probability of the positive label say all of the "+
-			"other's.", "%s: %s tells two classes", given(p.cmd.Flags(), "each-class"), p.model)
+		return Usage("Leave it out: score and probability of the positive label say all of the "+
+			"other's.", "%s: %s tells two classes", Given(p.cmd.Flags(), "each-class"), p.model)
 	}
 	if p.probable() && !proba {
 		field := "proba"
@@ -348,9 +322,9 @@ func (p *predictor) suits(outputs int, proba bool) error {
 			return modelError(p.model, err)
 		}
 		if p.m.PredictOnly && c.Traits().Proba {
-			return usage("Leave it out, or take the model of the whole learner.",
+			return Usage("Leave it out, or take the model of the whole learner.",
 				"%s: %s can only predict, and was saved without the members whose votes are the "+
-					"probabilities", given(p.cmd.Flags(), strings.ReplaceAll(field, "_", "-")),
+					"probabilities", Given(p.cmd.Flags(), strings.ReplaceAll(field, "_", "-")),
 				p.model)
 		}
 		return optionError(p.cmd.Flags(), training.NoProbabilities(field, p.m.Learner, c))
@@ -387,7 +361,7 @@ func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) 
 // file.
 func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 	if training.Interrupted(ctx, err) {
-		return &fail{codeStopped, errStopped, ""}
+		return &fail{CodeStopped, ErrStopped, ""}
 	}
 	if p.answers != nil {
 		kept = "the answers before it are sent"

@@ -86,7 +86,7 @@ func (e *evaluator) predictions(files []string) error {
 		if err := p.named(e.columns); err != nil {
 			next := "The columns: " + strings.Join(predictionColumns, ", ") + ", of each class " +
 				"score:LABEL or proba:LABEL, and - for others."
-			return usage(next, "%s: %w", given(e.cmd.Flags(), "columns"), err)
+			return Usage(next, "%s: %w", Given(e.cmd.Flags(), "columns"), err)
 		}
 	}
 	for _, name := range files {
@@ -95,7 +95,7 @@ func (e *evaluator) predictions(files []string) error {
 			if errors.As(err, &path) {
 				return dataError(err, "nothing was measured")
 			}
-			return &fail{codeData, err, "A line has a label and what was predicted of it, in " +
+			return &fail{CodeData, err, "A line has a label and what was predicted of it, in " +
 				"columns; --columns names them: halfspace evaluate --help."}
 		}
 	}
@@ -424,21 +424,21 @@ func (p *predictions) classes(positive string) (names []string, of []int32, err 
 func (e *evaluator) tally(p *predictions) error {
 	names, of, err := p.classes(e.positive)
 	if err != nil {
-		return &fail{codeData, fmt.Errorf("%s: %w", given(e.cmd.Flags(), "positive"), err),
+		return &fail{CodeData, fmt.Errorf("%s: %w", Given(e.cmd.Flags(), "positive"), err),
 			"Check the spelling."}
 	}
 	e.labels = names
 	of2 := len(names) == 2
 	each := !of2 && (len(p.scores.labels) > 0 || len(p.probas.labels) > 0)
 	if !of2 && (!each && !p.has["predicted"] || p.has["proba"]) {
-		return &fail{codeData, fmt.Errorf("%d labels: they need a column of what was predicted, "+
+		return &fail{CodeData, fmt.Errorf("%d labels: they need a column of what was predicted, "+
 			"or one for each class, and have no use for proba, which is that of one",
 			len(names)), "Name the columns by --columns, as score:LABEL or proba:LABEL for each " +
 			"class, - for what is to be left out; or choose the positive label by --positive."}
 	}
 	if of2 {
 		if err := p.positiveOf(of, names[1]); err != nil {
-			return &fail{codeData, err, "Name it by --columns, or another label by --positive."}
+			return &fail{CodeData, err, "Name it by --columns, or another label by --positive."}
 		}
 	}
 	scores, probas := make([]float64, len(names)), make([]float64, len(names))

@@ -217,7 +217,7 @@ func (w *writer[T]) line(b *engine.Block[T], i int, scores, proba []float64) {
 }
 
 // tally counts an example, and returns the number of the label that it is given, -1 where it is
-// given none, with the score and probability that are printed beside it.
+// Given none, with the score and probability that are printed beside it.
 func (w *writer[T]) tally(b *engine.Block[T], i int, scores, proba []float64) (label int, f,
 	p float64) {
 	y, over, likely := 1.0, learner.LostTie, math.NaN()

@@ -19,7 +19,7 @@ type profiles struct{ dir string }
 func (p *profiles) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&p.dir, "profile", "", "write cpu.pprof, heap.pprof, block.pprof, mutex.pprof "+
 		"and trace.out into the folder `DIR`")
-	names(fs, useFolder, "profile")
+	Names(fs, UseFolder, "profile")
 	fs.MarkHidden("profile")
 }
 
@@ -39,7 +39,7 @@ func (p *profiles) start() (stop func() error, err error) {
 		return func() error { return nil }, nil
 	}
 	failed := func(err error) error {
-		return &fail{codeFailed, fmt.Errorf("--profile %s: %w", p.dir, pathCause(err)),
+		return &fail{CodeFailed, fmt.Errorf("--profile %s: %w", p.dir, PathCause(err)),
 			"Name a folder that can be written."}
 	}
 	if err := os.MkdirAll(p.dir, 0o777); err != nil {

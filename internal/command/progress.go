@@ -130,12 +130,6 @@ type progressLine struct {
 }
 
 func (p *progressJSON) Fit(s learner.FitStatus, elapsed time.Duration) {
-	finite := func(v float64) *float64 {
-		if v-v != 0 {
-			return nil
-		}
-		return &v
-	}
 	p.enc.Encode(fitLine{schema, "fit", s.Updates, s.Epochs, s.Violators, finite(s.Margin),
 		finite(s.Bound), elapsed.Seconds()})
 }

@@ -134,7 +134,7 @@ func TestKilledRuns(t *testing.T) {
 	finish := func(cmd *exec.Cmd) {
 		t.Helper()
 		err := cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != 0 && code != codeNotConverged {
+		if code := cmd.ProcessState.ExitCode(); code != 0 && code != CodeNotConverged {
 			t.Fatalf("%v: %v: %s", cmd.Args, err, cmd.Stderr)
 		}
 	}

@@ -80,7 +80,7 @@ func NewProgram(out io.Writer, name, short, example string, verbs []Verb) *cobra
 func run(makeRoot func(out io.Writer) *cobra.Command) int {
 	if err := vecmath.Err(); err != nil {
 		fmt.Fprintf(os.Stderr, "halfspace: %v\n", err)
-		return codeUsage
+		return CodeUsage
 	}
 	ctx := untilStopped() // the work ends between two blocks
 	keepBrokenPipes()
@@ -90,18 +90,18 @@ func run(makeRoot func(out io.Writer) *cobra.Command) int {
 	err := root.ExecuteContext(ctx)
 	code, next := explain(err)
 	switch {
-	case code == codeStopped && !errors.Is(err, errStopped):
-		err = errStopped
-	case code == codeStopped: // whatever became of stdout: a terminal that has gone takes no words
+	case code == CodeStopped && !errors.Is(err, ErrStopped):
+		err = ErrStopped
+	case code == CodeStopped: // whatever became of stdout: a terminal that has gone takes no words
 	case out.err != nil && ctx.Err() != nil:
-		err, code, next = errStopped, codeStopped, ""
+		err, code, next = ErrStopped, CodeStopped, ""
 	case out.err != nil: // whatever came of it
-		err = &fail{codeFailed, fmt.Errorf("stdout: %w", pathCause(out.err)),
+		err = &fail{CodeFailed, fmt.Errorf("stdout: %w", PathCause(out.err)),
 			"What was printed is not whole. Send it where there is room."}
 		code, next = explain(err)
 	}
 	if err == nil || seenEnough(err) {
-		return codeGood
+		return CodeGood
 	}
 	said := root.ErrOrStderr()
 	fmt.Fprintf(said, "halfspace: %s\n", errorText(err))
@@ -157,9 +157,9 @@ func finishRoot(root *cobra.Command) {
 			c.Args = func(cmd *cobra.Command, args []string) error {
 				const shells = "The shells: bash, zsh, fish, powershell."
 				if len(args) > 0 {
-					return usage(shells, "no completion for %q", args[0])
+					return Usage(shells, "no completion for %q", args[0])
 				}
-				return usage(shells, "completion for which shell?")
+				return Usage(shells, "completion for which shell?")
 			}
 			c.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 			for _, shell := range c.Commands() {
@@ -193,7 +193,7 @@ Data and results go to stdout, everything said about them to stderr.`,
 				next = "Did you mean " + strings.Join(near, " or ") +
 					"? All commands: " + cmd.Name() + " help."
 			}
-			return usage(next, "unknown command %q", args[0])
+			return Usage(next, "unknown command %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if version {
@@ -214,7 +214,7 @@ Data and results go to stdout, everything said about them to stderr.`,
 		"version does")
 	root.PersistentFlags().String("config", "", "TOML `FILE` with values for flags (see: "+
 		"halfspace help env)")
-	names(root.PersistentFlags(), useRead, "config")
+	Names(root.PersistentFlags(), UseRead, "config")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCmd())
 	return root
@@ -238,7 +238,7 @@ func newHelpCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			cmd, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usage("Commands and topics: halfspace help.", "no command and no topic %q",
+				return Usage("Commands and topics: halfspace help.", "no command and no topic %q",
 					strings.Join(args, " "))
 			}
 			cmd.InitDefaultHelpFlag()
@@ -273,21 +273,21 @@ func flagError(cmd *cobra.Command, err error) error {
 		err = fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(),
 			plainNumber(invalid.Unwrap()))
 	}
-	return &fail{code: codeUsage, err: err, next: next}
+	return &fail{code: CodeUsage, err: err, next: next}
 }
 
 // inputs is the Args of verbs that read files: at least one, each there, - at most once. A name
 // that isn't there is looked for in the folder that HALFSPACE_DATA names.
 func inputs(args []string) ([]string, error) {
 	if len(args) == 0 {
-		return nil, usage("Name files of examples, or - for stdin.", "no data")
+		return nil, Usage("Name files of examples, or - for stdin.", "no data")
 	}
 	files := make([]string, len(args))
 	stdin := false
 	for i, name := range args {
 		if name == "-" {
 			if stdin {
-				return nil, usage("Stdin can be read once.", "- is given twice")
+				return nil, Usage("Stdin can be read once.", "- is given twice")
 			}
 			stdin = true
 			files[i] = name

@@ -32,8 +32,8 @@ func (s *scoreFlag) calibrates(fs *pflag.FlagSet) error {
 		s.value == compare.ScoreBrier:
 		return nil
 	}
-	return usage("Add --score log-loss or brier, or leave it out.",
-		"%s has no effect on the %s", given(fs, "calibrate"), scoreName(s.value))
+	return Usage("Add --score log-loss or brier, or leave it out.",
+		"%s has no effect on the %s", Given(fs, "calibrate"), scoreName(s.value))
 }
 
 // scoreWords are what scores are called, in a text and above a column, where that is not their

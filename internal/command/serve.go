@@ -48,26 +48,7 @@ func newServeCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [flags] --model NAME=FILE",
 		Short: "Predict and learn by HTTP",
-		Long: `Serve models by HTTP: programs in any language predict with them, and teach them,
-while they
-run.
-
-  POST /v1/models/NAME/predict   predict rows: label, score, probability where there is one, and the
-                                 number of the snapshot that said so
-  POST /v1/models/NAME/learn     learn rows that have a label
-  POST /v1/models/NAME/save      write the model's file
-  GET  /v1/models[/NAME]         what is known of the models, with their counters
-  GET  /, /metrics               a page on the models, for a browser, and numbers for Prometheus
-  GET  /healthz, /readyz         whether the process lives, and whether it does all that it is for
-
-Rows are application/json (one object, or an array), application/x-ndjson (an object a line) or
-text/x-svmlight. See: halfspace help serving.
-
-Only this machine is served unless --listen names another address, which needs a token and TLS. Stop
-it by an interrupt or SIGTERM: what was accepted is learned, and a model that has learned is
-saved; after SIGTERM the exit code is 0. SIGHUP reloads models whose file is another by now, the
-token and the certificate. A file that somebody else has put in a model's place is never written
-over.`,
+		Long:  helpText("serve"),
 		Example: `  halfspace serve --model spam=spam.model
   halfspace serve --model spam=spam.model --log spam.log --checkpoint-every 60s
   halfspace train --replay spam.log -m again.model`,
@@ -119,8 +100,8 @@ over.`,
 		"Authorization: Bearer TOKEN (or that in HALFSPACE_TOKEN)")
 	fs.StringVar(&s.cert, "tls-cert", "", "encrypt, with the certificates in `FILE` (PEM)")
 	fs.StringVar(&s.key, "tls-key", "", "and the private key in `FILE` (PEM)")
-	names(fs, useRead, "token-file", "tls-cert", "tls-key")
-	names(fs, useServed, "model", "log")
+	Names(fs, UseRead, "token-file", "tls-cert", "tls-key")
+	Names(fs, UseServed, "model", "log")
 	choose(fs, &s.form, "log-format", "how the server says on stderr what it does", "text", "json")
 	fs.BoolVarP(&s.quiet, "quiet", "q", false, "say only what goes wrong")
 	s.profiles.flags(fs)
@@ -143,12 +124,12 @@ func (s *server) serve() error {
 	// before anything is read, so that a port that is taken is known at once
 	l, err := serve.Listen(s.listen, s.http)
 	if errors.Is(err, serve.ErrOption) {
-		return usage("Name a loopback address, as 127.0.0.1:8080 or unix:PATH; or give "+
-			"--token-file, --tls-cert and --tls-key.", "%s %s: %w", given(s.cmd.Flags(), "listen"),
+		return Usage("Name a loopback address, as 127.0.0.1:8080 or unix:PATH; or give "+
+			"--token-file, --tls-cert and --tls-key.", "%s %s: %w", Given(s.cmd.Flags(), "listen"),
 			s.listen, plainCause(err))
 	}
 	if err != nil {
-		return &fail{codeFailed, fmt.Errorf("%s %s: %w", given(s.cmd.Flags(), "listen"), s.listen,
+		return &fail{CodeFailed, fmt.Errorf("%s %s: %w", Given(s.cmd.Flags(), "listen"), s.listen,
 			err), "Choose another address; port 0 takes any free one."}
 	}
 	server, err := serve.New(s.o)
@@ -178,11 +159,11 @@ func (s *server) end(server *serve.Server, failed error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.http.StopTime)
 	defer cancel()
 	if err := server.Close(ctx); err != nil {
-		return &fail{codeFailed, err, "What was learned since the last checkpoint is in the log, " +
+		return &fail{CodeFailed, err, "What was learned since the last checkpoint is in the log, " +
 			"if there is one."}
 	}
 	if failed != nil {
-		return &fail{codeFailed, failed, ""}
+		return &fail{CodeFailed, failed, ""}
 	}
 	return nil
 }
@@ -197,24 +178,24 @@ func plainCause(err error) error {
 func serveError(err error) error {
 	switch {
 	case errors.Is(err, serve.ErrOption):
-		return usage("See: halfspace serve --help.", "%w", plainCause(err))
+		return Usage("See: halfspace serve --help.", "%w", plainCause(err))
 	case errors.Is(err, serve.ErrInUse):
-		return &fail{codeFailed, err, "Stop that one first; or only predict, with --read-only."}
+		return &fail{CodeFailed, err, "Stop that one first; or only predict, with --read-only."}
 	case errors.Is(err, serve.ErrLog):
-		return &fail{codeData, err, "Nothing was served, and the log is as it was. A new log is " +
+		return &fail{CodeData, err, "Nothing was served, and the log is as it was. A new log is " +
 			"begun where none is: move this one away."}
 	case errors.Is(err, serve.ErrModel):
-		return &fail{codeModel, err, "Take the model of the log, or move the log away to begin a " +
+		return &fail{CodeModel, err, "Take the model of the log, or move the log away to begin a " +
 			"new one."}
 	}
-	return &fail{codeFailed, err, ""}
+	return &fail{CodeFailed, err, ""}
 }
 
 // options fills in what flags don't fill in themselves.
 func (s *server) options() error {
 	fs := s.cmd.Flags()
 	if len(s.models) == 0 {
-		return usage("Name it with --model NAME=FILE; train -m FILE writes one.", "no model")
+		return Usage("Name it with --model NAME=FILE; train -m FILE writes one.", "no model")
 	}
 	for _, text := range s.models {
 		name, file := namedFile(text)
@@ -227,8 +208,8 @@ func (s *server) options() error {
 		return err
 	}
 	if n, d, err := every(s.publish); err != nil {
-		return usage("It is a number of examples, or a time, as 100ms.", "%s %s: %w",
-			given(fs, "publish-every"), s.publish, err)
+		return Usage("It is a number of examples, or a time, as 100ms.", "%s %s: %w",
+			Given(fs, "publish-every"), s.publish, err)
 	} else if d > 0 {
 		s.o.PublishEvery, s.o.PublishAfter = 1<<30, d
 	} else {
@@ -237,15 +218,15 @@ func (s *server) options() error {
 	if s.checkpoint != "" {
 		n, d, err := every(s.checkpoint)
 		if err != nil {
-			return usage("It is a number of examples, or a time, as 60s.", "%s %s: %w",
-				given(fs, "checkpoint-every"), s.checkpoint, err)
+			return Usage("It is a number of examples, or a time, as 60s.", "%s %s: %w",
+				Given(fs, "checkpoint-every"), s.checkpoint, err)
 		}
 		s.o.CheckpointExamples, s.o.CheckpointAfter = n, d
 	}
 	for _, f := range []string{"queue", "max-rows", "max-features", "max-classes", "max-requests",
 		"max-connections"} {
 		if n, err := fs.GetInt(f); err != nil || n < 1 {
-			return usage("It is a bound, 1 or more.", "%s %d", given(fs, f), n)
+			return Usage("It is a bound, 1 or more.", "%s %d", Given(fs, f), n)
 		}
 	}
 	if s.o.WaitRows == 0 {
@@ -299,8 +280,8 @@ func (s *server) setLogs(fs *pflag.FlagSet) error {
 			}
 		}
 		if !found {
-			return usage("Each model may have one, as NAME=FILE.", "%s %s: not the log of a model",
-				given(fs, "log"), text)
+			return Usage("Each model may have one, as NAME=FILE.", "%s %s: not the log of a model",
+				Given(fs, "log"), text)
 		}
 	}
 	return nil
@@ -312,22 +293,22 @@ func (s *server) secrets(fs *pflag.FlagSet) error {
 	if s.tokenFile != "" {
 		text, err := os.ReadFile(s.tokenFile)
 		if err != nil {
-			return usage("Name a file with a token in it.", "%s %s: %w", given(fs, "token-file"),
-				s.tokenFile, pathCause(err))
+			return Usage("Name a file with a token in it.", "%s %s: %w", Given(fs, "token-file"),
+				s.tokenFile, PathCause(err))
 		}
 		if token = string(bytes.TrimSpace(text)); token == "" {
-			return usage("Put a token into it, as openssl rand -hex 32 makes one.",
-				"%s %s: it is empty", given(fs, "token-file"), s.tokenFile)
+			return Usage("Put a token into it, as openssl rand -hex 32 makes one.",
+				"%s %s: it is empty", Given(fs, "token-file"), s.tokenFile)
 		}
 	}
 	if (s.cert == "") != (s.key == "") {
-		return usage("TLS needs both.", "--tls-cert without --tls-key, or --tls-key without it")
+		return Usage("TLS needs both.", "--tls-cert without --tls-key, or --tls-key without it")
 	}
 	if s.cert != "" {
 		pair, err := tls.LoadX509KeyPair(s.cert, s.key)
 		if err != nil {
-			return usage("They are files in PEM form.", "%s %s, --tls-key %s: %w",
-				given(fs, "tls-cert"), s.cert, s.key, err)
+			return Usage("They are files in PEM form.", "%s %s, --tls-key %s: %w",
+				Given(fs, "tls-cert"), s.cert, s.key, err)
 		}
 		s.pair.Store(&pair)
 	}
@@ -354,7 +335,7 @@ func (s *server) stopped() error {
 	if terminated(s.cmd.Context()) {
 		return nil
 	}
-	return &fail{codeStopped, errStopped, ""}
+	return &fail{CodeStopped, ErrStopped, ""}
 }
 
 // every reads a number of examples, or a time.
@@ -392,25 +373,25 @@ func (t *trainer) replayed(args []string) error {
 	})
 	switch {
 	case other != "":
-		return usage("The log has all that was learned, and the model its settings.",
-			"%s: nothing to say beside --replay", given(fs, other))
+		return Usage("The log has all that was learned, and the model its settings.",
+			"%s: nothing to say beside --replay", Given(fs, other))
 	case len(args) > 0:
-		return usage("The log has all that was learned.", "%s: no examples beside --replay",
+		return Usage("The log has all that was learned.", "%s: no examples beside --replay",
 			args[0])
 	case t.o.Model == "":
-		return usage("Name it with -m FILE.", "--replay without a model to write")
+		return Usage("Name it with -m FILE.", "--replay without a model to write")
 	}
 	var start []byte
 	if t.o.From != "" {
 		var err error
 		if start, err = os.ReadFile(t.o.From); err != nil {
-			return &fail{codeModel, fmt.Errorf("%s: %w", t.o.From, pathCause(err)), ""}
+			return &fail{CodeModel, fmt.Errorf("%s: %w", t.o.From, PathCause(err)), ""}
 		}
 	}
 	m, r, err := serve.Replay(t.cmd.Context(), t.replay, start, t.until)
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
-			return &fail{codeStopped, errStopped, ""}
+			return &fail{CodeStopped, ErrStopped, ""}
 		}
 		return serveError(err)
 	}
@@ -419,20 +400,20 @@ func (t *trainer) replayed(args []string) error {
 		return modelError(t.o.Model, err)
 	}
 	if err := m.Save(t.o.Model); err != nil {
-		return &fail{codeFailed, err, ""}
+		return &fail{CodeFailed, err, ""}
 	}
 	if t.output.json {
 		sum := sha256.Sum256(out.Bytes())
-		return printJSON(stdout(t.cmd), replayReport{schema, r.Model, r.Requests, r.Learned,
+		return PrintJSON(stdout(t.cmd), replayReport{schema, r.Model, r.Requests, r.Learned,
 			r.Mistakes, r.Torn, hex.EncodeToString(sum[:])})
 	}
 	if !t.output.quiet {
 		fmt.Fprintf(t.cmd.ErrOrStderr(), "halfspace: %s learned from %s of %s; saved to %s\n",
-			plural(int(r.Learned), "example"), plural(int(r.Requests), "request"), t.replay,
+			Plural(int(r.Learned), "example"), Plural(int(r.Requests), "request"), t.replay,
 			t.o.Model)
 		if r.Torn > 0 {
 			fmt.Fprintf(t.cmd.ErrOrStderr(), "halfspace: the last %s of the log are no whole "+
-				"request, and were never answered\n", plural(int(r.Torn), "byte"))
+				"request, and were never answered\n", Plural(int(r.Torn), "byte"))
 		}
 	}
 	return nil

@@ -77,7 +77,7 @@ func TestServeSignals(t *testing.T) {
 	for _, end := range []struct {
 		by   syscall.Signal
 		code int
-	}{{syscall.SIGTERM, codeGood}, {syscall.SIGINT, codeStopped}} {
+	}{{syscall.SIGTERM, CodeGood}, {syscall.SIGINT, CodeStopped}} {
 		dir := t.TempDir()
 		at := func(name string) string { return filepath.Join(dir, name) }
 		for name, learner := range map[string]string{"m": "pa", "new": "perceptron"} {
@@ -169,7 +169,7 @@ func TestServePlaces(t *testing.T) {
 		cmd := exec.Command("halfspace", append([]string{"serve", "--listen", "unix:" + at("s"),
 			"--model", "a=" + at("m")}, line...)...)
 		out, err := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != codeUsage ||
+		if code := cmd.ProcessState.ExitCode(); code != CodeUsage ||
 			!strings.Contains(string(out), "the same file as") {
 			t.Errorf("%v: %v\n%s", line, err, out)
 		}

@@ -9,8 +9,8 @@ import (
 // overLines serves the program whose child process this is, until it closes stdin.
 func (s *server) overLines() error {
 	if fs := s.cmd.Flags(); fs.Changed("listen") {
-		return usage("One process serves one of them.", "%s and --stdio are both given",
-			given(fs, "listen"))
+		return Usage("One process serves one of them.", "%s and --stdio are both given",
+			Given(fs, "listen"))
 	}
 	server, err := serve.New(s.o)
 	if err != nil {

@@ -74,7 +74,7 @@ func applySettings(cmd *cobra.Command) error {
 			if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
 				cause = plainNumber(invalid.Unwrap())
 			}
-			first = usage("It stands for the flag --"+f.Name+": "+cmd.CommandPath()+" --help.",
+			first = Usage("It stands for the flag --"+f.Name+": "+cmd.CommandPath()+" --help.",
 				"%s: %s = %q: %w", source, f.Name, value, cause)
 			return
 		}
@@ -86,8 +86,8 @@ func applySettings(cmd *cobra.Command) error {
 	return first
 }
 
-// given names a flag for errors: as it is typed, with its source if that isn't the command line.
-func given(fs *pflag.FlagSet, name string) string {
+// Given names a flag for errors: as it is typed, with its source if that isn't the command line.
+func Given(fs *pflag.FlagSet, name string) string {
 	f := fs.Lookup(name)
 	text := "--" + name
 	if f.Shorthand != "" && len(f.Annotations[sourceKey]) == 0 {
@@ -142,17 +142,17 @@ func warnUnknownEnv(cmd *cobra.Command) {
 func readConfig(cmd *cobra.Command, file string) (map[string]string, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, usage("--config (or HALFSPACE_CONFIG) names a TOML file.", "%s: %w", file,
-			pathCause(err))
+		return nil, Usage("--config (or HALFSPACE_CONFIG) names a TOML file.", "%s: %w", file,
+			PathCause(err))
 	}
 	var doc map[string]any
 	if err := toml.Unmarshal(data, &doc); err != nil {
 		if d := (*toml.DecodeError)(nil); errors.As(err, &d) {
 			line, col := d.Position()
-			return nil, usage("See: halfspace help env.", "%s:%d:%d: %s", file, line, col,
+			return nil, Usage("See: halfspace help env.", "%s:%d:%d: %s", file, line, col,
 				strings.TrimPrefix(d.Error(), "toml: "))
 		}
-		return nil, usage("See: halfspace help env.", "%s: %w", file, err)
+		return nil, Usage("See: halfspace help env.", "%s: %w", file, err)
 	}
 	values, all := map[string]string{}, newRootCmd(io.Discard).Commands()
 	take := func(table string, key string, value any) error {
@@ -172,12 +172,12 @@ func readConfig(cmd *cobra.Command, file string) (map[string]string, error) {
 			if near := spelling.Nearest(key, names); near != "" {
 				next = "Did you mean " + near + "? " + next
 			}
-			return usage(next, "%s: %q is no flag", where, key)
+			return Usage(next, "%s: %q is no flag", where, key)
 		}
 		switch value.(type) {
 		case string, int64, float64, bool:
 		default:
-			return usage("A value is a string, a number, true or false.", "%s: %s: a value of "+
+			return Usage("A value is a string, a number, true or false.", "%s: %s: a value of "+
 				"the wrong kind", where, key)
 		}
 		values[key] = fmt.Sprint(value)
@@ -195,7 +195,7 @@ func readConfig(cmd *cobra.Command, file string) (map[string]string, error) {
 	}
 	for _, table := range tables {
 		if !slices.ContainsFunc(all, func(c *cobra.Command) bool { return c.Name() == table }) {
-			return nil, usage("A table bears the name of a command: halfspace help.",
+			return nil, Usage("A table bears the name of a command: halfspace help.",
 				"%s:%d: no command %q", file, keyLine(data, table, ""), table)
 		}
 		if table != verbOf(cmd) {

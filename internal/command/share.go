@@ -20,59 +20,19 @@ import (
 // This is what halfspace-bench, whose verbs are in package bench, shares with the command,
 // and how the command runs it.
 
-// Exit codes; halfspace help exit-codes explains them.
-const (
-	CodeFailed  = codeFailed
-	CodeData    = codeData
-	CodeGate    = codeGate
-	CodeStopped = codeStopped
-)
-
-// Uses of a file that a flag names.
-const (
-	UseRead     = useRead
-	UseReplaced = useReplaced
-	UseFigures  = useFigures
-	UseFolder   = useFolder
-)
-
-// ErrStopped says that an interrupt ended the work.
-var ErrStopped = errStopped
-
-// Usage returns an error of the command line; next says what to do.
-func Usage(next, format string, args ...any) error { return usage(next, format, args...) }
-
 // Fail returns an error with its exit code and what to do next.
 func Fail(code int, err error, next string) error { return &fail{code, err, next} }
 
 // Failed reports whether an error has an exit code.
 func Failed(err error) bool { return errors.As(err, new(*fail)) }
 
-// PathCause returns the reason of an error of package os, without operation and name.
-func PathCause(err error) error { return pathCause(err) }
-
-// Names says that flags name files of a use.
-func Names(fs *pflag.FlagSet, use string, flags ...string) { names(fs, use, flags...) }
-
 // Reads says that a command reads files, and with the flag compare those that its arguments name.
 func Reads(files []string) map[string]string {
-	return map[string]string{placeKey: useSuites, useSuites: strings.Join(files, "\n")}
+	return map[string]string{placeKey: UseSuites, UseSuites: strings.Join(files, "\n")}
 }
-
-// Given names a flag as the user gave it.
-func Given(fs *pflag.FlagSet, name string) string { return given(fs, name) }
-
-// Plural is a number of things.
-func Plural(n int, word string) string { return plural(n, word) }
-
-// PrintJSON writes one document.
-func PrintJSON(w io.Writer, v any) error { return printJSON(w, v) }
 
 // Version is the version of the program.
 func Version() string { return buildVersion().Version }
-
-// IsTerminal reports whether a writer is a terminal.
-func IsTerminal(w io.Writer) bool { return isTerminal(w) }
 
 // WriteWhole writes a file that appears whole or not at all; an empty name is w.
 func WriteWhole(w io.Writer, name string, write func(io.Writer) error) error {
@@ -135,7 +95,7 @@ func runBench(args []string) error {
 	const name = "halfspace-bench"
 	path, err := FindProgram(name)
 	if err != nil {
-		return &fail{codeFailed, fmt.Errorf("%s needs %s, which is neither next to this program "+
+		return &fail{CodeFailed, fmt.Errorf("%s needs %s, which is neither next to this program "+
 			"nor in PATH", args[0], name),
 			"Get it: go install github.com/halfspace-ml/halfspace/cmd/" + name +
 				"@latest, or in the source: go build ./cmd/" + name + "."}
@@ -148,5 +108,5 @@ func runBench(args []string) error {
 			os.Exit(cmd.ProcessState.ExitCode())
 		}
 	}
-	return &fail{codeFailed, fmt.Errorf("%s: %w", path, pathCause(err)), ""}
+	return &fail{CodeFailed, fmt.Errorf("%s: %w", path, PathCause(err)), ""}
 }

@@ -110,8 +110,8 @@ func TestStopped(t *testing.T) {
 				}
 			}
 			told, _ := io.ReadAll(said)
-			if code, by := exitCode(t, cmd); code != codeStopped {
-				t.Errorf("exit code %d (%v), want %d", code, by, codeStopped)
+			if code, by := exitCode(t, cmd); code != CodeStopped {
+				t.Errorf("exit code %d (%v), want %d", code, by, CodeStopped)
 			}
 			if !bytes.Contains(told, []byte("stopped after ")) ||
 				!bytes.Contains(told, []byte("The model is in "+file)) {
@@ -172,7 +172,7 @@ func TestNohup(t *testing.T) {
 	io.WriteString(in, "+1 1:1\n-1 1:-1\n")
 	in.Close()
 	io.Copy(io.Discard, said)
-	if code, by := exitCode(t, cmd); code != codeGood {
+	if code, by := exitCode(t, cmd); code != CodeGood {
 		t.Errorf("exit code %d (%v), want 0", code, by)
 	}
 	if _, err := os.Stat(file); err != nil {
@@ -197,7 +197,7 @@ func TestDeaf(t *testing.T) {
 		}
 	}
 	stopRows()
-	if code, by := exitCode(t, cmd); code != codeGood {
+	if code, by := exitCode(t, cmd); code != CodeGood {
 		t.Errorf("exit code %d (%v), want 0", code, by)
 	}
 	predict := exec.Command("halfspace", "predict", "--json", "-i", file, smallFile(t))

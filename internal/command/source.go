@@ -70,11 +70,11 @@ func noStream(name string) error {
 	case !strings.Contains(name, "://") || broker == "" && sourceOf(name) == nil:
 		return nil
 	case sourceOf(name) != nil:
-		return usage("A stream comes once and in its order: train, predict and evaluate -i read "+
+		return Usage("A stream comes once and in its order: train, predict and evaluate -i read "+
 			"one, and predict -o answers on one.", "%s: a stream, where a file is needed",
 			withoutUser(name))
 	}
-	return usage("halfspace-"+scheme+" is this command with streams of "+broker+": go install "+
+	return Usage("halfspace-"+scheme+" is this command with streams of "+broker+": go install "+
 		"github.com/halfspace-ml/halfspace/ext/"+scheme+"/cmd/halfspace-"+scheme+"@latest",
 		"%s: a stream of %s, which this command doesn't read", withoutUser(name), broker)
 }
@@ -150,12 +150,12 @@ func sourceError(cmd *cobra.Command, err error, kept string) (error, bool) {
 	if !errors.As(err, &e) {
 		return err, false
 	}
-	code := codeFailed
+	code := CodeFailed
 	switch e.Kind {
 	case training.ErrOption:
-		code = codeUsage
+		code = CodeUsage
 	case training.ErrChanged:
-		code = codeData
+		code = CodeData
 	case training.ErrSource:
 	default:
 		return err, false

@@ -84,10 +84,10 @@ func (t *trainer) studyError(err error) error {
 	e := (*training.Error)(nil)
 	switch {
 	case errors.Is(err, training.ErrStopped):
-		return &fail{codeStopped, errStopped, "Nothing was written."}
+		return &fail{CodeStopped, ErrStopped, "Nothing was written."}
 	case errors.Is(err, training.ErrDiverged) && errors.As(err, &e):
 		what, next := splitNext(e.Text(fieldFlags(t.cmd.Flags())))
-		return &fail{codeFailed, &explained{what, err}, next}
+		return &fail{CodeFailed, &explained{what, err}, next}
 	}
 	return t.explain(err)
 }
@@ -108,7 +108,7 @@ func (t *trainer) newStudyProgress(score string) *studyProgress {
 	switch {
 	case t.output.quiet:
 		p.mode = "none"
-	case p.mode == "auto" && isTerminal(p.w):
+	case p.mode == "auto" && IsTerminal(p.w):
 		p.mode = "bar"
 	case p.mode == "auto":
 		p.mode = "lines"
@@ -140,7 +140,7 @@ func (p *studyProgress) show(done int64, unit string, share float64, settings in
 		text = fmt.Sprintf("%s %.4f", scoreName(p.score), score)
 	}
 	if settings > 0 {
-		text = plural(settings, "setting") + ", best " + text
+		text = Plural(settings, "setting") + ", best " + text
 	}
 	if left > 0 {
 		text += ", " + shortTime(left) + " left"
@@ -205,13 +205,13 @@ func (t *trainer) repeated(also [][2]string, args []string) string {
 			words = append(words, "--"+name, quoted(value))
 		}
 	}
-	given := func(name string) bool {
+	named := func(name string) bool {
 		return slices.ContainsFunc(also, func(a [2]string) bool { return a[0] == name })
 	}
 	trainCmd(&trainer{}).Flags().VisitAll(func(f *pflag.Flag) {
 		here := t.cmd.Flags().Lookup(f.Name)
 		if here == nil || !here.Changed || slices.Contains(oneRun, f.Name) ||
-			slices.Contains(notRepeated, f.Name) || given(f.Name) {
+			slices.Contains(notRepeated, f.Name) || named(f.Name) {
 			return
 		}
 		for _, value := range texts(here) {

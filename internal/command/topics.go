@@ -2,14 +2,24 @@ package command
 
 import (
 	"embed"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// topics are the texts of the help topics.
+// helpTexts are the texts of the help topics, and those of commands that are long.
 //
 //go:embed help/*.txt
-var topics embed.FS
+var helpTexts embed.FS
+
+// helpText returns a text. Pairs are placeholders, and what stands for them.
+func helpText(name string, pairs ...string) string {
+	text, err := helpTexts.ReadFile("help/" + name + ".txt")
+	if err != nil {
+		panic(err) // a text is missing
+	}
+	return strings.NewReplacer(pairs...).Replace(string(text))
+}
 
 // newTopics makes the help topics: commands that do nothing but have a text.
 func newTopics() (list []*cobra.Command) {
@@ -23,11 +33,7 @@ func newTopics() (list []*cobra.Command) {
 		{"metrics", "What is measured, and of which examples"},
 		{"progress", "How progress is shown"},
 	} {
-		text, err := topics.ReadFile("help/" + t.name + ".txt")
-		if err != nil {
-			panic(err)
-		}
-		list = append(list, &cobra.Command{Use: t.name, Short: t.short, Long: string(text)})
+		list = append(list, &cobra.Command{Use: t.name, Short: t.short, Long: helpText(t.name)})
 	}
 	return list
 }

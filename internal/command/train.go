@@ -80,16 +80,7 @@ func trainCmd(t *trainer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train [flags] FILE...",
 		Short: "Fit a learner on files or a stream, with progressive validation as it goes",
-		Long: `Fit a learner on files or a stream.
-
-Each example is predicted before it is learned, so the error that is shown while it goes is one on
-examples not yet seen. One epoch in the order of the data reads a stream of any length; several
-epochs, --shuffle, --until-converged and --normalize max read all examples into memory first.
-Of few examples one epoch leaves too much unlearned: csv files of fewer than 10000 rows are gone
-through 5 times, each time in a fresh order, unless --epochs says otherwise (help formats).
-
-Learners, each with settings of its own (halfspace train -a NAME --help):
-` + learnerHelp(),
+		Long:  helpText("train", "{LEARNERS}", learnerHelp()),
 		Example: "  halfspace train -a obpm --bias append --normalize unit --epochs 3 --shuffle " +
 			`--test a9a.t a9a
   halfspace train -a perceptron --until-converged --max-updates 1000000 -m sonar.model sonar.csv
@@ -97,7 +88,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
   halfspace train -i stream.model -m stream.model more.svm
   halfspace train -a obpm --epochs 3 --shuffle --checkpoint-every 10000 -m a9a.model a9a
   halfspace train --resume -m a9a.model a9a`,
-		Annotations: args(useExamples),
+		Annotations: args(UseExamples),
 		RunE:        func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
 	}
 	fs, o := cmd.Flags(), &t.o
@@ -194,7 +185,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"or each 60s; the one before it is kept as FILE.1")
 	fs.StringVar(&t.replay, "replay", "", "rebuild the model of serve --log from the log `FILE`, "+
 		"to the byte: of the model that the log begins with, or of -i")
-	names(fs, useRead, "replay")
+	Names(fs, UseRead, "replay")
 	fs.Uint64Var(&t.until, "until", 0, "with --replay: stop at the model that has learned `N` "+
 		"examples; 0 is at the end")
 	fs.StringVar(&o.Shard, "shard", "", "learn part `K/N` of the members, as 2/4; parts that saw "+
@@ -207,7 +198,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		who(func(t learner.Traits) bool { return t.Merges }))
 	fs.StringVar(&t.trace, "trace", "", "with --shard: write what merge needs of each example to "+
 		"`FILE`, some bits of each")
-	names(fs, useReplaced, "trace")
+	Names(fs, UseReplaced, "trace")
 	fs.Var(&t.memory, "mem-budget", "keep within so much memory, as 512MiB or 2G, all counted; "+
 		"see: halfspace help memory")
 	fs.BoolVar(&t.dry, "dry-run", false, "learn for a second, say what was found, what is meant "+
@@ -218,10 +209,10 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"lines", "json", "none")
 	fs.StringVar(&t.html, "html", "", "write a report of the run to `FILE`, one page: learning "+
 		"curve, ROC, calibration, confusion, settings")
-	names(fs, useReplaced, "html")
-	names(fs, useModel, "model")
-	names(fs, useRead, "from")
-	names(fs, useExamples, "test")
+	Names(fs, UseReplaced, "html")
+	Names(fs, UseModel, "model")
+	Names(fs, UseRead, "from")
+	Names(fs, UseExamples, "test")
 	t.profiles.flags(fs)
 	t.settings = addLearnerFlags(fs)
 	t.settings.share("scale", &t.scale, "the examples: std by the standard deviation of each "+
@@ -267,7 +258,7 @@ func (t *trainer) run(cmd *cobra.Command, args []string) error {
 	t.cmd, t.started, t.told, t.latency = cmd, time.Now(), warnings{}, newLatency()
 	fs := cmd.Flags()
 	if t.until > 0 && t.replay == "" {
-		return usage("Name the log with --replay FILE.", "%s %d without --replay", given(
+		return Usage("Name the log with --replay FILE.", "%s %d without --replay", Given(
 			t.cmd.Flags(), "until"), t.until)
 	}
 	if t.replay != "" {
@@ -281,8 +272,8 @@ func (t *trainer) run(cmd *cobra.Command, args []string) error {
 	}
 	t.streams = true
 	if t.o.Resume && t.dry {
-		return usage("Leave one of them out.", "%s and --dry-run exclude each other",
-			given(fs, "resume"))
+		return Usage("Leave one of them out.", "%s and --dry-run exclude each other",
+			Given(fs, "resume"))
 	}
 	if t.o.Resume && t.trace == "" && t.o.Model != "" && isNew(t.o.Model) {
 		t.o.Resume = false
@@ -337,7 +328,7 @@ func (t *trainer) run(cmd *cobra.Command, args []string) error {
 // learn runs the job and prints its result.
 func (t *trainer) learn(ctx context.Context, job *training.Job) error {
 	t.output.note(t.cmd, "%s on %s (%s), %s, %s", job.Learner(), vecmath.Active(), vecmath.Why(),
-		plural(t.machine.threads, "thread"), job.Precision())
+		Plural(t.machine.threads, "thread"), job.Precision())
 	result, err := t.learns(ctx)
 	if errors.Is(err, training.ErrPaused) {
 		if !t.output.quiet {
@@ -373,7 +364,7 @@ func (t *trainer) dryly() {
 // dryRow says in the summary of a dry run how far it came, and how long all would take.
 func dryRow(rows *summaryRows, res *training.Result) {
 	n, p := res.Counts.Presented, res.Plan
-	said := fmt.Sprintf("%s learned in %s; nothing was written", plural(int(n), "example"),
+	said := fmt.Sprintf("%s learned in %s; nothing was written", Plural(int(n), "example"),
 		res.Counts.Learn.Round(time.Millisecond))
 	switch all := int64(p.Examples) * int64(p.Epochs); {
 	case !res.Stopped:
@@ -400,21 +391,21 @@ func (t *trainer) job(env training.Env) (*training.Job, error) {
 	fs := t.cmd.Flags()
 	switch {
 	case t.trace == "" && t.o.Shard != "":
-		return nil, usage("Name a file with --trace, which merge needs.",
-			"%s without its trace can't be joined", given(fs, "shard"))
+		return nil, Usage("Name a file with --trace, which merge needs.",
+			"%s without its trace can't be joined", Given(fs, "shard"))
 	case t.trace != "" && t.o.Shard == "" && !t.o.Resume:
-		return nil, usage("Say which one with --shard, as 2/4.", "%s is written by a part",
-			given(fs, "trace"))
+		return nil, Usage("Say which one with --shard, as 2/4.", "%s is written by a part",
+			Given(fs, "trace"))
 	case t.trace != "" && t.o.Model == "":
-		return nil, usage("Name a file with -m.", "%s: a part without its model can't be joined",
-			given(fs, "shard"))
+		return nil, Usage("Name a file with -m.", "%s: a part without its model can't be joined",
+			Given(fs, "shard"))
 	case t.trace == "":
 		job, err := training.New(t.o, env)
 		if err != nil {
 			return nil, err
 		}
 		if t.o.Resume && job.Config().Traits().Part != nil {
-			return nil, usage("Name the trace that it writes with --trace.",
+			return nil, Usage("Name the trace that it writes with --trace.",
 				"%s: its run is of a part, which can't be joined without its trace", t.o.Model)
 		}
 		t.learns = job.Run
@@ -446,8 +437,8 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 		return err
 	}
 	if t.output.quiet && fs.Changed("progress") && t.output.progress.value != "none" {
-		return usage("Choose one of them.", "%s and %s exclude each other", given(fs, "quiet"),
-			given(fs, "progress"))
+		return Usage("Choose one of them.", "%s and %s exclude each other", Given(fs, "quiet"),
+			Given(fs, "progress"))
 	}
 	if err := t.zeros(fs); err != nil {
 		return err
@@ -553,23 +544,23 @@ func (t *trainer) waits(fs *pflag.FlagSet) {
 func (t *trainer) zeros(fs *pflag.FlagSet) error {
 	switch {
 	case fs.Changed("epochs") && t.epochs == 0:
-		return usage("1 is one pass over the examples.", "%s 0: not a number of epochs",
-			given(fs, "epochs"))
+		return Usage("1 is one pass over the examples.", "%s 0: not a number of epochs",
+			Given(fs, "epochs"))
 	case fs.Changed("window") && t.o.Window == 0:
-		return usage("It is a number of examples, as 1000.", "%s 0: no examples",
-			given(fs, "window"))
+		return Usage("It is a number of examples, as 1000.", "%s 0: no examples",
+			Given(fs, "window"))
 	case fs.Changed("fading") && t.o.Fading == 0:
-		return usage("0.999 is about the last 1000 examples.", "%s 0: nothing would be left",
-			given(fs, "fading"))
+		return Usage("0.999 is about the last 1000 examples.", "%s 0: nothing would be left",
+			Given(fs, "fading"))
 	case fs.Changed("drift-keep") && t.o.DriftKeep == 0:
-		return usage("To forget all: --on-drift reset.", "%s 0: nothing would be left",
-			given(fs, "drift-keep"))
+		return Usage("To forget all: --on-drift reset.", "%s 0: nothing would be left",
+			Given(fs, "drift-keep"))
 	case fs.Changed("wait-max") && t.o.WaitMax == 0, fs.Changed("wait-bytes") && t.waitBytes == 0:
-		return usage("A row that can't wait is never learned.", "%s or %s 0: no room",
-			given(fs, "wait-max"), given(fs, "wait-bytes"))
+		return Usage("A row that can't wait is never learned.", "%s or %s 0: no room",
+			Given(fs, "wait-max"), Given(fs, "wait-bytes"))
 	case fs.Changed("rho") && t.o.Rho == 0:
-		return usage("It is the value of a feature, as 1.", "%s 0: not a positive number",
-			given(fs, "rho"))
+		return Usage("It is the value of a feature, as 1.", "%s 0: not a positive number",
+			Given(fs, "rho"))
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func fieldFlags(fs *pflag.FlagSet) func(field string) string {
 		if fs.Lookup(name) == nil {
 			return "--" + name
 		}
-		return given(fs, name)
+		return Given(fs, name)
 	}
 }
 
@@ -31,7 +31,7 @@ func optionError(fs *pflag.FlagSet, err error) error {
 		return err
 	}
 	name := fieldFlags(fs)
-	return &fail{codeUsage, &explained{e.Text(name), e}, e.Next(name)}
+	return &fail{CodeUsage, &explained{e.Text(name), e}, e.Next(name)}
 }
 
 // explain gives an error that ended a run without a result its exit code and next step.
@@ -39,19 +39,19 @@ func (t *trainer) explain(err error) error {
 	e, name := (*training.Error)(nil), fieldFlags(t.cmd.Flags())
 	switch {
 	case errors.Is(err, training.ErrStopped):
-		return &fail{codeStopped, errStopped, "Nothing was learned yet; " + t.kept() + "."}
+		return &fail{CodeStopped, ErrStopped, "Nothing was learned yet; " + t.kept() + "."}
 	case errors.As(err, &e):
 		return t.explainPlan(e)
 	case errors.Is(err, learner.ErrConfig):
 		return settingError(err)
 	case errors.Is(err, learner.ErrLength):
-		return &fail{codeData, err, upper(t.kept()) + ". Bring the features to one scale: " +
+		return &fail{CodeData, err, upper(t.kept()) + ". Bring the features to one scale: " +
 			"--normalize unit or max, or divide them; --precision f64 holds more than f32."}
 	case errors.Is(err, learner.ErrMemory):
-		return &fail{codeFailed, err, upper(t.kept()) + ". " +
+		return &fail{CodeFailed, err, upper(t.kept()) + ". " +
 			training.KeptSizes(t.plan.Config, name)}
 	case errors.Is(err, learner.ErrDim):
-		return &fail{codeFailed, err, upper(t.kept()) + "."}
+		return &fail{CodeFailed, err, upper(t.kept()) + "."}
 	}
 	return dataError(err, t.kept())
 }
@@ -65,16 +65,16 @@ func (t *trainer) explainPlan(e *training.Error) error {
 		if e.Late {
 			next = upper(t.kept()) + ". " + next
 		}
-		return &fail{codeFailed, text, next}
+		return &fail{CodeFailed, text, next}
 	case training.ErrModel:
 		if t.o.Resume {
 			return t.noResume(e)
 		}
 		return loadError(t.o.From, e)
 	case training.ErrChanged:
-		return &fail{codeData, text, next}
+		return &fail{CodeData, text, next}
 	case training.ErrSource:
-		return &fail{codeFailed, text, upper(t.kept()) + ". " + next}
+		return &fail{CodeFailed, text, upper(t.kept()) + ". " + next}
 	case training.ErrSave:
 		return saveError(t.o.Model, t.kept(), e.Err)
 	}
@@ -110,7 +110,7 @@ func (t *trainer) ended(job *training.Job, res *training.Result, err error) erro
 		if t.o.Model != "" {
 			what = t.o.Model + ": " + what
 		}
-		return &fail{codeFailed, &explained{what, err},
+		return &fail{CodeFailed, &explained{what, err},
 			strings.TrimSpace(upper(t.kept()) + ". " + next)}
 	case errors.Is(err, training.ErrUseless):
 		return useless("in the test ", res.Test.Count)
@@ -140,8 +140,8 @@ func (t *trainer) stopped(job *training.Job, res *training.Result) error {
 		}
 		next += "."
 	}
-	return &fail{codeStopped, fmt.Errorf("%w after %s", errStopped,
-		plural(int(res.Counts.Presented), "example")), next}
+	return &fail{CodeStopped, fmt.Errorf("%w after %s", ErrStopped,
+		Plural(int(res.Counts.Presented), "example")), next}
 }
 
 // kept says what is there of a run that ends with an error.
@@ -158,7 +158,7 @@ func (t *trainer) kept() string {
 // notConverged says what is left.
 func notConverged(job *training.Job, r *training.Result) error {
 	res := r.Counts
-	what := fmt.Sprintf("not converged: %d updates in %s", res.Updates, plural(res.Epochs, "epoch"))
+	what := fmt.Sprintf("not converged: %d updates in %s", res.Updates, Plural(res.Epochs, "epoch"))
 	if f := res.Fit; f != nil {
 		what += fmt.Sprintf("; %d of %d examples still violate", f.Violators, res.Examples)
 		if f.Margin-f.Margin == 0 {
@@ -172,7 +172,7 @@ func notConverged(job *training.Job, r *training.Result) error {
 		what += fmt.Sprintf("; the last one made none, and %d of %d examples are mistakes of a "+
 			"member or of all together", *m, res.Examples)
 	}
-	return &fail{codeNotConverged, errors.New(what), toConverge(job, r)}
+	return &fail{CodeNotConverged, errors.New(what), toConverge(job, r)}
 }
 
 // toConverge says what to do about a run that did not.
@@ -216,7 +216,7 @@ func toConverge(job *training.Job, r *training.Result) string {
 // settingError gives an error of a Config its exit code.
 func settingError(err error) error {
 	if errors.Is(err, learner.ErrConfig) {
-		return &fail{codeUsage, err, "The learners' flags: halfspace train --help."}
+		return &fail{CodeUsage, err, "The learners' flags: halfspace train --help."}
 	}
 	return err
 }

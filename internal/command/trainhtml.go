@@ -31,7 +31,7 @@ type htmlFigure struct {
 
 // writeHTML writes the report of a run as one page that needs no other file.
 func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
-	what := given(t.cmd.Flags(), "html") + " " + t.html
+	what := Given(t.cmd.Flags(), "html") + " " + t.html
 	return replaceFile(what, t.html, func(w io.Writer) error {
 		page, err := t.htmlPage(r, res)
 		if err == nil {
@@ -196,11 +196,8 @@ func classCurves(m *eval.Metrics, labels []string) (lines []report.Line) {
 // rocLine draws a ROC curve, which it thins.
 func rocLine(name string, c *eval.Curve) report.Line {
 	c.Thin(htmlPoints)
-	l := report.Line{Name: name, X: []float64{0}, Y: []float64{0}}
-	for _, p := range c.Points {
-		l.X, l.Y = append(l.X, p.False/c.Negative), append(l.Y, p.True/c.Positives)
-	}
-	return l
+	t := rocCurve(&classCurve{Curve: *c})
+	return report.Line{Name: name, X: t.x, Y: t.y}
 }
 
 // driftMarks are where drift was found, and what was done then.
@@ -271,25 +268,16 @@ func htmlFigures(o *training.Options, res *training.Result) (list []htmlFigure) 
 			roc = append(roc, lines...)
 		}
 		if of.m.Proba() {
-			l := report.Line{Name: of.name}
-			for _, b := range of.m.Calibration() {
-				l.X, l.Y = append(l.X, b.Mean), append(l.Y, b.Share)
-			}
 			errors = append(errors, fmt.Sprintf("%s %.4f", of.name, of.m.CalibrationError()))
-			calibration = append(calibration, l)
+			calibration = append(calibration, calibrationLine(of.name, of.m))
 		}
 	}
 	if roc != nil {
-		list = append(list, htmlFigure{report.Figure{Name: "roc", Title: "ROC curve", YMin: 0,
-			YMax: 1, XLabel: "false positive rate", YLabel: "true positive rate",
-			LegendBottom: true, Lines: roc},
+		list = append(list, htmlFigure{rocFigure(roc),
 			"ROC curve. Area below it: " + strings.Join(areas, "; ")})
 	}
 	if calibration != nil {
-		list = append(list, htmlFigure{report.Figure{Name: "calibration", Title: "Calibration",
-			YMin: 0, YMax: 1, XLabel: "mean probability", YLabel: "share that came true",
-			LegendLeft: true, Lines: append(calibration, report.Line{Name: "perfect",
-				X: []float64{0, 1}, Y: []float64{0, 1}})},
+		list = append(list, htmlFigure{calibrationFigure(calibration),
 			"Calibration. Expected error: " + strings.Join(errors, "; ")})
 	}
 	return list

@@ -118,8 +118,8 @@ func (m *metricFlags) proba(fs *pflag.FlagSet, o *training.Options) error {
 		o.Proba = true
 	case !m.asksProba() || o.Calibrate != "" && len(o.Test) > 0 && !t.Proba:
 	case !t.Proba && !o.Proba:
-		return usage("Add --calibrate platt and --test FILE, or leave it out.",
-			"%s %s: %s has no probabilities of its own", given(fs, "metrics"),
+		return Usage("Add --calibrate platt and --test FILE, or leave it out.",
+			"%s %s: %s has no probabilities of its own", Given(fs, "metrics"),
 			strings.Join(m.list, ","), o.Learner)
 	default:
 		o.Proba = true
@@ -137,7 +137,7 @@ func (m *metricFlags) check(fs *pflag.FlagSet) error {
 		if near := spelling.Nearest(name, names); near != "" {
 			next = "Did you mean " + near + "? " + next
 		}
-		return usage(next, "%s %s: no such metric", given(fs, "metrics"), name)
+		return Usage(next, "%s %s: no such metric", Given(fs, "metrics"), name)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"io"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -191,12 +192,6 @@ func fitReportOf(res *training.Result, soft bool) *fitReport {
 	if f == nil {
 		return nil
 	}
-	finite := func(v float64) *float64 {
-		if v-v != 0 {
-			return nil
-		}
-		return &v
-	}
 	r := &fitReport{Updates: f.Updates, Counter: f.Counter, Violators: f.Violators,
 		Margin: finite(f.Margin), Bound: finite(f.Bound), ScoreSpace: f.ScoreSpace, Gap: res.Gap,
 		KernelRows: rowsReportOf(f.KernelRows)}
@@ -216,7 +211,7 @@ func (t *trainer) noteRows(k *rowsReport) {
 
 // print shows what came of a run.
 func (t *trainer) print(res *training.Result) error {
-	w, r := stdout(t.cmd), t.reportOf(res)
+	r := t.reportOf(res)
 	if r.Fit != nil {
 		t.noteRows(r.Fit.KernelRows)
 	}
@@ -225,18 +220,14 @@ func (t *trainer) print(res *training.Result) error {
 			return err
 		}
 	}
-	if t.output.json {
-		return printJSON(w, r)
-	}
-	if t.output.quiet {
-		return nil
-	}
-	if t.dry {
-		var rows summaryRows
-		dryRow(&rows, res)
-		if err := twoColumns(w, rows); err != nil {
-			return err
+	return t.output.print(t.cmd, r, func(w io.Writer) error {
+		if t.dry {
+			var rows summaryRows
+			dryRow(&rows, res)
+			if err := rows.write(w); err != nil {
+				return err
+			}
 		}
-	}
-	return r.summary(w, res, &t.metrics, recentName(&t.o))
+		return r.summary(w, res, &t.metrics, recentName(&t.o))
+	})
 }

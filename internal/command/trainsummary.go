@@ -12,19 +12,12 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// summaryRows are the lines of the summary: what it is, and what is said of it.
-type summaryRows [][2]string
-
-func (s *summaryRows) add(name, format string, args ...any) {
-	*s = append(*s, [2]string{name, fmt.Sprintf(format, args...)})
-}
-
 // summary prints the report for people.
 func (r *trainReport) summary(w io.Writer, res *training.Result, m *metricFlags,
 	recent string) error {
 	var rows summaryRows
 	r.rows(&rows, res, m, recent)
-	if err := twoColumns(w, rows); err != nil {
+	if err := rows.write(w); err != nil {
 		return err
 	}
 	of := r.Metrics // of the test, if there is one
@@ -44,7 +37,7 @@ func (r *trainReport) rows(rows *summaryRows, res *training.Result, m *metricFla
 	rows.add("seconds", "%.3f read, %.3f learn, %.3f total", r.Seconds.Read, r.Seconds.Learn,
 		r.Seconds.Total)
 	rows.add("speed", "%.0f ns an example (%s, %s)", r.NsPerExample, r.Impl,
-		plural(r.Threads, "thread"))
+		Plural(r.Threads, "thread"))
 	if l := r.Latency; l != nil {
 		rows.add("latency", "median %v, 99 %% within %v, longest %v", time.Duration(l.P50),
 			time.Duration(l.P99), time.Duration(l.Max))
@@ -86,7 +79,7 @@ func (r *trainReport) learned(rows *summaryRows, res *training.Result) {
 		rows.add("updates", "%d", r.Updates)
 	}
 	if r.Support != nil {
-		rows.add("support", "%s", plural(int(*r.Support), "support vector"))
+		rows.add("support", "%s", Plural(int(*r.Support), "support vector"))
 	}
 	if p := r.Posterior; p != nil {
 		if text := describePosterior(p); text != "" {
@@ -173,7 +166,7 @@ func (r *trainReport) converged(rows *summaryRows) {
 	case r.Converged:
 		rows.add("converged", "the last epoch made no update")
 	case r.Fit != nil:
-		rows.add("converged", "no, %s left", plural(r.Fit.Violators, "violator"))
+		rows.add("converged", "no, %s left", Plural(r.Fit.Violators, "violator"))
 	}
 }
 
@@ -215,9 +208,9 @@ func (r *trainReport) margins(rows *summaryRows) {
 // featuresOf says how many there are.
 func featuresOf(res *training.Result) string {
 	if res.Bias {
-		return plural(res.Info.Dim-1, "feature") + " and the bias"
+		return Plural(res.Info.Dim-1, "feature") + " and the bias"
 	}
-	return plural(res.Info.Dim, "feature")
+	return Plural(res.Info.Dim, "feature")
 }
 
 // epochs describes the complete passes, and one that was cut short.
@@ -226,9 +219,9 @@ func epochs(n int, part bool) string {
 	case n == 0:
 		return "the first epoch was not finished"
 	case part:
-		return plural(n, "epoch") + " and a part"
+		return Plural(n, "epoch") + " and a part"
 	}
-	return plural(n, "epoch")
+	return Plural(n, "epoch")
 }
 
 // describeConfig writes settings as the flags that give them. Left out are zeros that are defaults,

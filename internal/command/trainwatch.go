@@ -29,7 +29,7 @@ func (w *watcher) Progress() eval.Progress {
 	}
 	if mode == "auto" {
 		mode = "lines"
-		if isTerminal(stderr) {
+		if IsTerminal(stderr) {
 			mode = "bar"
 		}
 	}

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -91,36 +92,7 @@ func newTuneCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune [flags] FILE...",
 		Short: "Find the best settings of a learner: grid, random draws, early losers dropped",
-		Long: `Try several settings on the same examples, which are read once, and say which makes
-the
-fewest errors.
-
-  --grid AXIS=V1,V2,...   values of a flag; given again, all combinations are tried
-  --range AXIS=LO:HI      with --random N: N draws, uniform from LO to HI, :log evenly over
-                          the powers, :int whole numbers; axes of --grid are drawn from, too
-
-An axis is a setting of the learner or one of ` + strings.Join(otherAxes, ", ") + `. Without
-any, a short list is tried that the learner's settings bring, on features as they are and of
-length 1.
-
-The best makes the fewest errors, or has the best --score. log-loss and brier, of the learner's
-probabilities, go with both ways of judging, and with --by cv --calibrate finds probabilities for
-learners without. balanced, f1 and auc are no means over the examples, so that in one pass no test
-can tell a difference from chance: they need --by cv. Examples count once each.
-
-By progressive, one pass is made in which all settings learn side by side, each example predicted
-before it is learned: it works on streams and stdin, which an interrupt may end. By cv each setting
-is judged by cross-validation, as cv does, which learners of whole data sets need;
---shuffle is on then, without --until-converged. Folds and settings of one kernel share its rows.
-
-Settings that are worse by a paired test leave early, so that most of the time goes to the good
-ones: those that McNemar's test finds worse than the best so far,
-at --level for all of them together (Holm). Looks are at 256 examples, 384, 512, 768, ..., or after
-each fold. --level 0 keeps all. Of log-loss and brier in one pass the test is Student's, of the
-differences in each example. By cv it is, of any --score, that of the differences in each fold, with
-cv's correction, from the third fold on.
-
-With -m the model of the best is written, to the byte the one that the printed command writes.`,
+		Long:  helpText("tune", "{AXES}", strings.Join(otherAxes, ", ")),
 		Example: "  halfspace tune -a obpm --grid tau=.05,.1,.3 --grid normalize=none,unit " +
 			`-m best.model a9a
   halfspace tune -a pa --random 16 --range C=1e-3:1e3:log --seed 7 a9a
@@ -128,7 +100,7 @@ With -m the model of the best is written, to the byte the one that the printed c
   halfspace tune -a svm --until-converged --by cv --grid C=.01,.1,1,10 sonar.csv
   halfspace tune -a obpm --score log-loss --grid tau=.05,.1,.3 a9a
   halfspace tune -a obpm --by cv --score auc --grid tau=.05,.1,.3 a9a`,
-		Annotations: args(useExamples),
+		Annotations: args(UseExamples),
 		RunE:        func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
 	}
 	fs := cmd.Flags()
@@ -154,13 +126,13 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 	}
 	for _, f := range []string{"folds", "repeats", "stratify"} {
 		if t.by.value != compare.ByFolds && fs.Changed(f) {
-			return usage("Add --by cv, or leave it out.", "%s has no effect without --by cv",
-				given(fs, f))
+			return Usage("Add --by cv, or leave it out.", "%s has no effect without --by cv",
+				Given(fs, f))
 		}
 	}
 	if !(t.alpha >= 0 && t.alpha < 1) {
-		return usage("0.05 is usual; 0 keeps all settings.", "%s %v: want 0 to below 1",
-			given(fs, "level"), t.alpha)
+		return Usage("0.05 is usual; 0 keeps all settings.", "%s %v: want 0 to below 1",
+			Given(fs, "level"), t.alpha)
 	}
 	if err := t.score.calibrates(fs); err != nil {
 		return err
@@ -188,7 +160,11 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		// Of one that was stopped, too: what was found by then.
-		if e := t.show(t.report(settings, res, args)); err == nil {
+		r := t.report(settings, res, args)
+		t.noteRows(r.Rows)
+		if e := t.output.print(t.cmd, r, func(w io.Writer) error {
+			return t.print(w, r)
+		}); err == nil {
 			err = e
 		}
 		return err
@@ -202,18 +178,6 @@ func (t *tuner) pointName(i int) string {
 		words = append(words, a.flag+"="+t.points[i][k])
 	}
 	return strings.Join(words, " ")
-}
-
-// show prints the report, as the flags say.
-func (t *tuner) show(r *tuneReport) error {
-	t.noteRows(r.Rows)
-	switch {
-	case t.output.json:
-		return printJSON(stdout(t.cmd), r)
-	case t.output.quiet:
-		return nil
-	}
-	return t.print(r)
 }
 
 // tune tries the settings.
@@ -237,7 +201,7 @@ func (t *tuner) choosePoints(fs *pflag.FlagSet) error {
 	for _, text := range t.grid {
 		flag, list, ok := strings.Cut(text, "=")
 		if !ok || list == "" {
-			return usage("As --grid tau=.05,.1,.3.", "%s %s: no AXIS=VALUES", given(fs, "grid"),
+			return Usage("As --grid tau=.05,.1,.3.", "%s %s: no AXIS=VALUES", Given(fs, "grid"),
 				text)
 		}
 		a := axis{flag: flag, values: strings.Split(list, ",")}
@@ -247,18 +211,18 @@ func (t *tuner) choosePoints(fs *pflag.FlagSet) error {
 	}
 	for _, text := range t.ranges {
 		if t.random == 0 {
-			return usage("Add --random N.", "%s without --random", given(fs, "range"))
+			return Usage("Add --random N.", "%s without --random", Given(fs, "range"))
 		}
 		a, err := parseRange(text)
 		if err != nil {
-			return usage("As --range C=1e-3:1e3:log.", "%s %s: %w", given(fs, "range"), text, err)
+			return Usage("As --range C=1e-3:1e3:log.", "%s %s: %w", Given(fs, "range"), text, err)
 		}
 		if err := t.addAxis(fs, "range", a); err != nil {
 			return err
 		}
 	}
 	if t.random < 0 || t.random > mostSettings {
-		return usage("16 is a beginning.", "%s %d: want 1 to %d", given(fs, "random"), t.random,
+		return Usage("16 is a beginning.", "%s %d: want 1 to %d", Given(fs, "random"), t.random,
 			mostSettings)
 	}
 	if len(t.axes) == 0 {
@@ -279,7 +243,7 @@ func (t *tuner) choosePoints(fs *pflag.FlagSet) error {
 			}
 		}
 		if t.points = next; len(next) > mostSettings {
-			return usage("Draw some of them with --random.", "more than %d settings", mostSettings)
+			return Usage("Draw some of them with --random.", "more than %d settings", mostSettings)
 		}
 	}
 	return nil
@@ -301,12 +265,12 @@ func (t *tuner) addAxis(fs *pflag.FlagSet, by string, a axis) error {
 		if near := spelling.Nearest(a.flag, names); near != "" {
 			next = "Did you mean " + near + "? " + next
 		}
-		return usage(next, "%s: nothing to tune by the name of %q", given(fs, by), a.flag)
+		return Usage(next, "%s: nothing to tune by the name of %q", Given(fs, by), a.flag)
 	case f.Changed:
-		return usage("Leave one of them out.", "%s %s and %s exclude each other", given(fs, by),
-			a.flag, given(fs, a.flag))
+		return Usage("Leave one of them out.", "%s %s and %s exclude each other", Given(fs, by),
+			a.flag, Given(fs, a.flag))
 	case slices.ContainsFunc(t.axes, func(b axis) bool { return a.flag == b.flag }):
-		return usage("Name it once.", "%s: %s is given twice", given(fs, by), a.flag)
+		return Usage("Name it once.", "%s: %s is given twice", Given(fs, by), a.flag)
 	}
 	t.axes = append(t.axes, a)
 	return nil
@@ -382,7 +346,7 @@ func (t *tuner) ownAxes(fs *pflag.FlagSet) error {
 		t.axes = append(t.axes, axis{flag: "normalize", values: []string{"none", "unit"}})
 	}
 	if len(t.axes) == 0 {
-		return usage("Name values: --grid AXIS=V1,V2,...", "%s has no list of settings to try",
+		return Usage("Name values: --grid AXIS=V1,V2,...", "%s has no list of settings to try",
 			t.o.Learner)
 	}
 	return nil
@@ -466,8 +430,7 @@ func (t *tuner) report(settings []training.Options, res *compare.TuneResult,
 }
 
 // print prints the table of settings, and what to do with the best.
-func (t *tuner) print(r *tuneReport) error {
-	w := stdout(t.cmd)
+func (t *tuner) print(w io.Writer, r *tuneReport) error {
 	var b strings.Builder
 	var widths []int
 	for _, a := range t.axes {
@@ -535,13 +498,13 @@ func (t *tuner) print(r *tuneReport) error {
 		side = "high"
 	}
 	rows.add(name, "%s %s; of the best of %s it is on the %s side", text, what,
-		plural(len(r.Settings), "setting"), side)
+		Plural(len(r.Settings), "setting"), side)
 	rows.add("command", "%s", r.Command)
-	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, plural(r.Threads, "thread"))
+	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, Plural(r.Threads, "thread"))
 	if r.Model != nil {
 		rows.add("model", "%s (sha256 %s)", *r.Model, *r.SHA256)
 	}
-	return twoColumns(w, rows)
+	return rows.write(w)
 }
 
 // failedText is why a setting failed, without the package it comes from and what to do about it.

@@ -39,7 +39,7 @@ func newVersionCmd() *cobra.Command {
 func printVersion(cmd *cobra.Command, asJSON bool) error {
 	v := buildVersion()
 	if asJSON {
-		return printJSON(stdout(cmd), v)
+		return PrintJSON(stdout(cmd), v)
 	}
 	line := "halfspace " + v.Version
 	if v.Revision != "" {
@@ -82,7 +82,7 @@ func buildVersion() versionReport {
 // noArgs is the Args of verbs that take flags only.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("See: "+cmd.CommandPath()+" --help.", "%s takes no arguments, got %q",
+		return Usage("See: "+cmd.CommandPath()+" --help.", "%s takes no arguments, got %q",
 			cmd.Name(), args[0])
 	}
 	return nil

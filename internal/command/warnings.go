@@ -141,7 +141,7 @@ func useless(where string, c eval.Count) error {
 	if c.Examples == 0 || c.NotFinite < c.Examples {
 		return nil
 	}
-	return &fail{codeFailed, fmt.Errorf("%sno score is a finite number", where),
+	return &fail{CodeFailed, fmt.Errorf("%sno score is a finite number", where),
 		"The features are too large for the weights: bring them to the size of training's, " +
 			"or train with --precision f64."}
 }
