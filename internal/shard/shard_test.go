@@ -90,8 +90,15 @@ func parts(t *testing.T, dir string, o training.Options, n int) shard.Parts {
 }
 
 // TestSameBytes: parts that are joined have the model of one machine, to the byte, and its
-// progressive error.
+// progressive error; with any number of classes, known before or not, too.
 func TestSameBytes(t *testing.T) {
+	many := func(classes int, known bool) (o training.Options) {
+		o.Settings, o.Epochs = map[string]any{"members": 300, "tau": 0.2}, 2
+		for c := 0; known && c < classes; c++ {
+			o.Classes = append(o.Classes, fmt.Sprint(c))
+		}
+		return o
+	}
 	for _, c := range []struct {
 		name string
 		ones bool
@@ -108,13 +115,20 @@ func TestSameBytes(t *testing.T) {
 		{"unit", false, training.Options{Data: training.Data{Bias: "append", Normalize: "unit"},
 			Calibrate: "platt"}},
 		{"few columns", false, training.Options{}},
+		{"3 classes", true, many(3, false)},
+		{"3 classes, known", true, many(3, true)},
+		{"20 classes", true, many(20, false)},
+		{"20 classes, known", true, many(20, true)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			o := c.o
 			o.Files = []string{rows(t, dir, 1500, 1, c.ones)}
+			classes := 0
 			if c.name == "few columns" { // which are gone through several times
 				o.Files[0] = columns(t, dir)
+			} else if fmt.Sscan(c.name, &classes); classes > 0 {
+				o.Files[0] = manyClasses(t, dir, classes)
 			}
 			if o.Learner == "" {
 				settings := map[string]any{"members": 300, "tau": 0.1}
@@ -143,42 +157,6 @@ func TestSameBytes(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestClasses: so it is with any number of classes, known before or not, of few and of many, which
-// are learned side by side.
-func TestClasses(t *testing.T) {
-	for _, n := range []int{3, 20} {
-		for _, known := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%d/known=%v", n, known), func(t *testing.T) {
-				dir := t.TempDir()
-				file := manyClasses(t, dir, n)
-				o := training.Options{Learner: "obpm", Files: []string{file},
-					Settings: map[string]any{"members": 140, "tau": 0.2}, Epochs: 2}
-				if known {
-					for c := range n {
-						o.Classes = append(o.Classes, fmt.Sprint(c))
-					}
-				}
-				one := o
-				one.Model = filepath.Join(dir, "one.model")
-				want, err := training.Run(t.Context(), one, training.Env{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				p := parts(t, dir, o, 3)
-				got, err := shard.Join(t.Context(), p, training.Env{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got.Counts.Errors != want.Counts.Errors ||
-					!bytes.Equal(content(t, p.Model), content(t, one.Model)) {
-					t.Errorf("%d errors, want %d, or another model", got.Counts.Errors,
-						want.Counts.Errors)
-				}
-			})
-		}
 	}
 }
 

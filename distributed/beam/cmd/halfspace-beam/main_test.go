@@ -206,23 +206,22 @@ func TestOneModel(t *testing.T) {
 		name    string
 		classes int // 0 is a9a
 		dense   bool
-		plain   bool // with train --shard and merge
 		workers []int
 		on      [][]string // which of the places to learn take part, one a number of workers
 		args    string
 	}{
-		{"by classes", 10, true, true, []int{1, 4, 8}, [][]string{nil, processes, loopback},
+		{"by classes", 10, true, []int{1, 4, 8}, [][]string{nil, processes, loopback},
 			"-a pa --epochs 2 --shuffle"},
-		{"perceptron", 2, false, true, []int{2, 8, 4, 3, 2}, [][]string{nil, nil, loopback, processes,
+		{"perceptron", 2, false, []int{2, 8, 4, 3, 2}, [][]string{nil, nil, loopback, processes,
 			s.flags("PROCESS", "HALFSPACE_IMPL=generic")}, ""},
-		{"pa", 2, true, true, []int{5, 3}, [][]string{nil, loopback},
+		{"pa", 2, true, []int{5, 3}, [][]string{nil, loopback},
 			"--base pa --precision f64"},
-		{"alma", 2, false, false, []int{8, 2}, [][]string{nil, processes},
+		{"alma", 2, false, []int{8, 2}, [][]string{nil, processes},
 			"--base alma --precision f64 --epochs 3 --shuffle"},
-		{"vote", 2, true, false, []int{8}, [][]string{{"--runner", "direct"}},
+		{"vote", 2, true, []int{8}, [][]string{{"--runner", "direct"}},
 			"--combine vote --epochs 3 --shuffle"},
-		{"classes", 10, false, true, []int{2, 4}, [][]string{nil, processes}, ""},
-		{"a9a", 0, false, false, []int{4}, [][]string{processes}, "--bias append --normalize unit"},
+		{"classes", 10, false, []int{2, 4}, [][]string{nil, processes}, ""},
+		{"a9a", 0, false, []int{4}, [][]string{processes}, "--bias append --normalize unit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var file string
@@ -260,14 +259,6 @@ func TestOneModel(t *testing.T) {
 				if !bytes.Equal(content(t, filepath.Join(dir, fmt.Sprint("state", i, ".model"))),
 					content(t, one)) {
 					t.Errorf("%d parts on %v: other bytes", c.workers[i], on)
-				}
-			}
-			if !c.plain {
-				return
-			}
-			for n := 2; n <= 4; n++ {
-				if got := plain(t, dir, n, by, args, file); got != want {
-					t.Errorf("%d parts by train --shard: %+v, want %+v", n, got, want)
 				}
 			}
 		})
@@ -358,21 +349,4 @@ func rowShards(t *testing.T, dir, file string, n int, mix []string, from string,
 		}
 	}
 	return from
-}
-
-// plain learns n parts by commands, and joins them.
-func plain(t *testing.T, dir string, n int, by string, args []string, file string) (r result) {
-	t.Helper()
-	merge := []string{"merge", "--json", "-m", filepath.Join(dir, "merged"), "--data", file}
-	for k := 1; k <= n; k++ {
-		m, trace := filepath.Join(dir, fmt.Sprint("m", k)), filepath.Join(dir, fmt.Sprint("t", k))
-		halfspace(t, 0, append([]string{"train", "-q", "--shard", fmt.Sprintf("%d/%d", k, n),
-			"--shard-by", by, "-m", m, "--trace", trace}, args...)...)
-		merge = append(merge, m, "--trace", trace)
-	}
-	out, _ := halfspace(t, 0, merge...)
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
