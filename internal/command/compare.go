@@ -28,12 +28,7 @@ type compareReport struct {
 	CochranQ *float64         `json:"cochran_q"` // null of two
 	CochranP *float64         `json:"cochran_p"`
 	Verdict  string           `json:"verdict"` // in words
-	Features int              `json:"features"`
-	Classes  []string         `json:"classes"` // null where there are two
-	BadRows  int              `json:"bad_rows"`
-	Threads  int              `json:"threads"`
-	Seconds  totalSeconds     `json:"seconds"`
-	Warnings warnings         `json:"warnings"`
+	studyReport
 }
 
 // comparedReport is one of those that are compared.
@@ -137,8 +132,7 @@ func (c *comparer) contest(contest compare.CompareOptions) error {
 	res, err := compare.Compare(c.cmd.Context(), contest, c.studyEnv())
 	progress.end()
 	if e := (*training.Error)(nil); errors.As(err, &e) && e.Kind == training.ErrModel {
-		name := fieldFlags(c.cmd.Flags())
-		return &fail{CodeModel, &explained{e.Text(name), e}, e.Next(name)}
+		return trainingError(c.cmd.Flags(), e, "")
 	}
 	if err != nil {
 		err = c.studyError(err)
@@ -256,9 +250,7 @@ func (c *comparer) models(fs *pflag.FlagSet, contest *compare.CompareOptions, na
 // report is what came of it.
 func (c *comparer) report(names []string, res *compare.Comparison) *compareReport {
 	r := &compareReport{Schema: schema, Examples: res.Examples, Metric: c.score.name(),
-		Pairs: []pairReport{}, Features: res.Info.Dim, Classes: res.Info.Classes,
-		BadRows: res.Info.BadRows,
-		Threads: c.machine.threads, Seconds: totalSeconds{res.Total.Seconds()}, Warnings: c.told}
+		Pairs: []pairReport{}, studyReport: c.studied(res.Info, res.Total)}
 	failed := false
 	for i, s := range res.Results {
 		v := comparedReport{Name: names[i], CandidateResult: s, Error: ofResult(s.Error, s.Failed),

@@ -26,26 +26,16 @@ type cvReport struct {
 	PM       *float64     `json:"error_pm"`
 	NaivePM  *float64     `json:"naive_pm"`
 	Diverged int          `json:"diverged"` // folds
-	Features int          `json:"features"`
-	Classes  []string     `json:"classes"` // null where there are two
-	BadRows  int          `json:"bad_rows"`
 	// Of all folds: hits were computed before, for the same fold or another. Null of learners
 	// without kernel rows.
-	Rows     *rowsReport  `json:"kernel_rows"`
-	Threads  int          `json:"threads"`
-	Seconds  totalSeconds `json:"seconds"`
-	Warnings warnings     `json:"warnings"`
+	Rows *rowsReport `json:"kernel_rows"`
+	studyReport
 }
 
 // foldReport is a fold.
 type foldReport struct {
 	compare.Fold
 	Error *float64 `json:"error"` // null where it failed
-}
-
-// totalSeconds is the time that a study took.
-type totalSeconds struct {
-	Total float64 `json:"total"`
 }
 
 // foldFlags say how data are split.
@@ -132,10 +122,8 @@ func (t *trainer) crossValidate(f compare.Folds) error {
 	}
 	r := cvReport{Schema: schema, Learner: res.Learner, Config: res.Config,
 		Precision: res.Precision, Seed: res.Seed, Stratify: !f.Plain, Shuffle: t.o.Shuffle,
-		CVResult: res.CVResult, Features: res.Info.Dim, Classes: res.Info.Classes,
-		BadRows: res.Info.BadRows, Rows: rowsReportOf(res.KernelRows),
-		Threads: t.machine.threads, Seconds: totalSeconds{res.Total.Seconds()},
-		Warnings: t.told}
+		CVResult: res.CVResult, Rows: rowsReportOf(res.KernelRows),
+		studyReport: t.studied(res.Info, res.Total)}
 	t.output.decided(t.cmd, res.Info)
 	t.noteRows(r.Rows)
 	for _, f := range res.Folds {

@@ -152,7 +152,7 @@ func numberOf(file, name string) int64 {
 		return 0
 	}
 	if name != "" {
-		if _, text, _ = bytes.Cut(text, []byte(name+" ")); text == nil {
+		if _, text, _ = bytes.Cut(text, []byte(name)); text == nil {
 			return 0
 		}
 	}

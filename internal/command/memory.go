@@ -1,10 +1,7 @@
 package command
 
 import (
-	"bytes"
-	"os"
 	"runtime/debug"
-	"strconv"
 
 	"github.com/halfspace-ml/halfspace/internal/training"
 )
@@ -35,22 +32,4 @@ func thisMachine(budget int64) training.Machine {
 func peakMemory() int64 { return kibOf("/proc/self/status", "VmHWM:") }
 
 // kibOf returns the bytes that a line of a file of /proc states in kB, or 0.
-func kibOf(file, name string) int64 {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0
-	}
-	_, line, ok := bytes.Cut(text, []byte(name))
-	if !ok {
-		return 0
-	}
-	fields := bytes.Fields(line)
-	if len(fields) == 0 {
-		return 0
-	}
-	kib, err := strconv.ParseInt(string(fields[0]), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return kib << 10
-}
+func kibOf(file, name string) int64 { return numberOf(file, name) << 10 }

@@ -12,11 +12,10 @@ import (
 	"github.com/halfspace-ml/halfspace/model"
 )
 
-// TestPredictCaptured: a model that a program has captured without telling of its data has the
-// labels -1 and +1.
-func TestPredictCaptured(t *testing.T) {
-	t.Parallel()
-	e, err := learner.Lookup("perceptron")
+// captured is the model of a learner that has learned two examples.
+func captured(t *testing.T, name string) *model.Model {
+	t.Helper()
+	e, err := learner.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,10 +28,18 @@ func TestPredictCaptured(t *testing.T) {
 	if err := l.Learn(b, make([]learner.Round, 2)); err != nil {
 		t.Fatal(err)
 	}
-	m, err := model.Capture("perceptron", c, 0, l)
+	m, err := model.Capture(name, c, 0, l)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+// TestPredictCaptured: a model that a program has captured without telling of its data has the
+// labels -1 and +1.
+func TestPredictCaptured(t *testing.T) {
+	t.Parallel()
+	m := captured(t, "perceptron")
 	dir := t.TempDir()
 	file, data := filepath.Join(dir, "m"), filepath.Join(dir, "d")
 	if _, err := model.Save(file, m); err != nil {
@@ -54,23 +61,7 @@ func TestPredictCaptured(t *testing.T) {
 // inspect, and scores as it did.
 func TestInspectSums(t *testing.T) {
 	t.Parallel()
-	e, err := learner.Lookup("obpm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := e.Config()
-	l, err := learner.New[float32](e, c, learner.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &engine.Block[float32]{Dim: 2, Stride: 2, X: []float32{1, 0, 0, 1}, Y: []float32{1, -1}}
-	if err := l.Learn(b, make([]learner.Round, 2)); err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Capture("obpm", c, 0, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := captured(t, "obpm")
 	file := filepath.Join(t.TempDir(), "m")
 	for _, good := range []bool{true, false} {
 		if !good {

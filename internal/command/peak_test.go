@@ -29,6 +29,18 @@ func mainWithPeak() {
 	os.Exit(code)
 }
 
+// peakOf runs halfspace-peak, and returns its exit code, its most resident memory and its words.
+func peakOf(t *testing.T, args ...string) (code int, peak int64, talk string) {
+	t.Helper()
+	cmd := exec.Command("halfspace-peak", args...)
+	said, _ := cmd.CombinedOutput()
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	if _, err := fmt.Sscanf(lines[len(lines)-1], "peak %d", &peak); err != nil {
+		t.Fatalf("no peak: %v\n%s", err, said)
+	}
+	return cmd.ProcessState.ExitCode(), peak, string(said)
+}
+
 // beyondBudget is how far above --mem-budget the most resident memory may be, as the help says.
 const beyondBudget = 4 << 20
 
@@ -167,25 +179,16 @@ func TestPeakMemory(t *testing.T) {
 			args := append([]string{"train", "--progress", "none", "--mem-budget",
 				strconv.Itoa(c.budget) + "M"},
 				strings.Fields(strings.ReplaceAll(c.args, "MODEL", filepath.Join(dir, "model")))...)
-			cmd := exec.Command("halfspace-peak", append(args, file)...)
-			var talk bytes.Buffer
-			cmd.Stderr = &talk
-			cmd.Run()
-			code := cmd.ProcessState.ExitCode()
+			code, peak, talk := peakOf(t, append(args, file)...)
 			if code != c.code && !(c.code < 0 && (code == 0 || code == 6)) {
-				t.Errorf("exit code %d, want %d:\n%s", code, c.code, &talk)
+				t.Errorf("exit code %d, want %d:\n%s", code, c.code, talk)
 			}
-			if ok, _ := regexp.Match(c.stderr, talk.Bytes()); !ok {
-				t.Errorf("stderr has no %q:\n%s", c.stderr, &talk)
-			}
-			lines := strings.Split(strings.TrimSpace(talk.String()), "\n")
-			var peak int64
-			if _, err := fmt.Sscanf(lines[len(lines)-1], "peak %d", &peak); err != nil {
-				t.Fatalf("no peak: %v\n%s", err, &talk)
+			if ok, _ := regexp.MatchString(c.stderr, talk); !ok {
+				t.Errorf("stderr has no %q:\n%s", c.stderr, talk)
 			}
 			budget := int64(c.budget) << 20
 			if peak > budget+beyondBudget {
-				t.Errorf("%s were resident of %s:\n%s", inMiB(peak), inMiB(budget), &talk)
+				t.Errorf("%s were resident of %s:\n%s", inMiB(peak), inMiB(budget), talk)
 			}
 			t.Logf("%s of %s", inMiB(peak), inMiB(budget))
 		})
@@ -208,18 +211,15 @@ func TestPeakOfModel(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, budget := range []int64{34, 64} { // the model takes 8 MiB
-		cmd := exec.Command("halfspace-peak", "train", "-q", "--mem-budget",
-			fmt.Sprintf("%dM", budget), "-i", file, "-m", file, data)
-		talk, _ := cmd.CombinedOutput()
-		code, want := cmd.ProcessState.ExitCode(), 0
+		code, peak, talk := peakOf(t, "train", "-q", "--mem-budget", fmt.Sprintf("%dM", budget),
+			"-i", file, "-m", file, data)
+		want := 0
 		if budget == 34 {
 			want = 2
 		}
-		_, last, _ := strings.Cut(string(talk), "peak ")
-		peak, err := strconv.ParseInt(strings.TrimSpace(last), 10, 64)
-		if err != nil || code != want || peak > budget<<20+beyondBudget {
-			t.Errorf("exit code %d, want %d; %s of %d MiB: %v\n%s", code, want, inMiB(peak), budget,
-				err, talk)
+		if code != want || peak > budget<<20+beyondBudget {
+			t.Errorf("exit code %d, want %d; %s of %d MiB:\n%s", code, want, inMiB(peak), budget,
+				talk)
 		}
 	} // Examples in memory, which have room where there is no model.
 	var row strings.Builder
@@ -236,9 +236,7 @@ func TestPeakOfModel(t *testing.T) {
 		want  int
 	}{{[]string{"-a", "pa"}, 0}, {[]string{"-i", file}, 1}} {
 		args := append([]string{"train", "-q", "--mem-budget", "68M", "--epochs", "2"}, c.model...)
-		cmd := exec.Command("halfspace-peak", append(args, wide)...)
-		talk, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != c.want {
+		if code, _, talk := peakOf(t, append(args, wide)...); code != c.want {
 			t.Errorf("%q: exit code %d, want %d:\n%s", c.model, code, c.want, talk)
 		}
 	}
@@ -260,13 +258,10 @@ func TestPeakWithoutBudget(t *testing.T) {
 	if err := os.WriteFile(file, data.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	talk, _ := exec.Command("halfspace-peak", "train", "-q", "-a", "adf", "--covariance",
-		"diagonal", file).CombinedOutput()
-	_, text, _ := strings.Cut(string(talk), "peak ")
-	peak, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	_, peak, talk := peakOf(t, "train", "-q", "-a", "adf", "--covariance", "diagonal", file)
 	// A mean and a variance a feature, a quarter more, and those that moved last.
-	if most := int64(last*16*9/4 + programBytes + 16<<20); err != nil || peak > most {
-		t.Errorf("%s were resident, want at most %s: %v\n%s", inMiB(peak), inMiB(most), err, talk)
+	if most := int64(last*16*9/4 + programBytes + 16<<20); peak > most {
+		t.Errorf("%s were resident, want at most %s:\n%s", inMiB(peak), inMiB(most), talk)
 	}
 	t.Logf("%s", inMiB(peak))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -146,25 +147,12 @@ func openFiles[T engine.Float](ctx context.Context, files []string, in *streamIn
 // sourceError gives an error of a stream its exit code and next step; false for other errors. kept
 // says what became of the work.
 func sourceError(cmd *cobra.Command, err error, kept string) (error, bool) {
-	e, name := (*training.Error)(nil), fieldFlags(cmd.Flags())
-	if !errors.As(err, &e) {
-		return err, false
+	e := (*training.Error)(nil)
+	if errors.As(err, &e) && slices.Contains([]error{training.ErrOption, training.ErrChanged,
+		training.ErrSource}, e.Kind) {
+		return trainingError(cmd.Flags(), e, kept), true
 	}
-	code := CodeFailed
-	switch e.Kind {
-	case training.ErrOption:
-		code = CodeUsage
-	case training.ErrChanged:
-		code = CodeData
-	case training.ErrSource:
-	default:
-		return err, false
-	}
-	next := e.Next(name)
-	if kept != "" {
-		next = upper(kept) + ". " + next
-	}
-	return &fail{code, &explained{e.Text(name), e}, next}, true
+	return err, false
 }
 
 // answering sends the lines of a verb to a stream, those of a message together.

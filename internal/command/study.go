@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
@@ -46,6 +47,27 @@ func studyFlags(cmd *cobra.Command, without func(*pflag.Flag) bool,
 	helpAllFlag(cmd)
 	t.cmd = cmd
 	return t
+}
+
+// studyReport is what all studies print with --json.
+type studyReport struct {
+	Features int          `json:"features"`
+	Classes  []string     `json:"classes"` // null where there are two
+	BadRows  int          `json:"bad_rows"`
+	Threads  int          `json:"threads"`
+	Seconds  totalSeconds `json:"seconds"`
+	Warnings warnings     `json:"warnings"`
+}
+
+// totalSeconds is the time that a study took.
+type totalSeconds struct {
+	Total float64 `json:"total"`
+}
+
+// studied reports what was found in the data, and how long the study took.
+func (t *trainer) studied(info dataset.Info, total time.Duration) studyReport {
+	return studyReport{info.Dim, info.Classes, info.BadRows, t.machine.threads,
+		totalSeconds{total.Seconds()}, t.told}
 }
 
 // begin reads what the flags say of the machine and of one run.

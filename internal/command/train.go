@@ -106,15 +106,13 @@ func trainCmd(t *trainer) *cobra.Command {
 		"--until-converged: give up (exit code 6) after so many updates, or 10^9 examples; "+
 		"0 is no limit")
 	fs.BoolVar(&o.ActiveSet, "active-set", false, "with --until-converged: pass over the "+
-		"examples that still make updates before all are passed again"+
-		who(func(t learner.Traits) bool { return t.ActiveSet }))
+		"examples that still make updates before all are passed again")
 	fs.BoolVar(&o.Halving, "halving", false, "with --until-converged: begin with delta 1 "+
-		"and halve it down to --delta (learners that give up a share delta of the margin)")
+		"and halve it down to --delta")
 	fs.Float64Var(&o.SoftDelta, "soft-delta", 0, "with --until-converged: soft margin, by "+
-		"a feature of this size of its own for each example"+
-		who(func(t learner.Traits) bool { return t.SoftDelta }))
+		"a feature of this size of its own for each example")
 	fs.Float64Var(&o.Rho, "rho", 0, "append a feature of this value to each example, "+
-		"whose weight is the bias"+who(func(t learner.Traits) bool { return t.Origin }))
+		"whose weight is the bias")
 	fs.BoolVar(&o.Shuffle, "shuffle", false, "a fresh order for each epoch, drawn from --seed")
 	fs.Uint64Var(&t.seed, "seed", 1, "seed of all random draws")
 	choose(fs, &t.drift, "drift", "watch the errors on examples not learned yet, and find where "+
@@ -189,13 +187,11 @@ func trainCmd(t *trainer) *cobra.Command {
 	fs.Uint64Var(&t.until, "until", 0, "with --replay: stop at the model that has learned `N` "+
 		"examples; 0 is at the end")
 	fs.StringVar(&o.Shard, "shard", "", "learn part `K/N` of the members, as 2/4; parts that saw "+
-		"the same examples are joined by merge to what one machine learns"+
-		who(func(t learner.Traits) bool { return t.Splits > 0 }))
+		"the same examples are joined by merge to what one machine learns")
 	choose(fs, &t.shardBy, "shard-by", "with --shard: cut the members of an ensemble, or the "+
 		"classes, each against the rest", training.ShardMembers, training.ShardClasses)
 	fs.StringVar(&o.Rows, "rows", "", "learn part `K/N` of the rows, as 2/4: the K-th of N pieces "+
-		"of as many bytes; merge makes one model of all parts"+
-		who(func(t learner.Traits) bool { return t.Merges }))
+		"of as many bytes; merge makes one model of all parts")
 	fs.StringVar(&t.trace, "trace", "", "with --shard: write what merge needs of each example to "+
 		"`FILE`, some bits of each")
 	Names(fs, UseReplaced, "trace")
@@ -226,6 +222,7 @@ func trainCmd(t *trainer) *cobra.Command {
 		"any-format", "predict-only", "replay", "until", "shard-by", "trace", "impl")
 	for _, f := range ofTraits {
 		rare(fs, f.flag)
+		fs.Lookup(f.flag).Usage += who(f.of)
 	}
 	return cmd
 }
@@ -448,9 +445,6 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	o.Scale, o.Missing = t.scale, t.missing.value
 	o.TextCols, o.NumberCols, o.IgnoreCols = own.TextCols, own.NumberCols, own.IgnoreCols
 	o.HashBits, o.Interactions = own.HashBits, own.Interactions
-	if fs.Changed("shard-by") {
-		o.ShardBy = t.shardBy.value
-	}
 	o.Positive, o.Classes, o.MemBudget = own.Positive, own.Classes, training.Bytes(t.memory)
 	anew := o.From == "" && !o.Resume
 	if anew || fs.Changed("learner") {
@@ -462,14 +456,28 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	if anew || fs.Changed("seed") {
 		o.Seed = &t.seed
 	}
-	if fs.Changed("bias") {
-		o.Bias = t.bias.value
+	for _, c := range []struct {
+		flag string
+		to   *string
+		of   *choice
+	}{{"shard-by", &o.ShardBy, &t.shardBy}, {"bias", &o.Bias, &t.bias},
+		{"normalize", &o.Normalize, &t.normalize}, {"on-drift", &o.OnDrift, &t.onDrift}} {
+		if fs.Changed(c.flag) {
+			*c.to = c.of.value
+		}
 	}
-	if fs.Changed("normalize") {
-		o.Normalize = t.normalize.value
+	if t.drift.value != "none" {
+		o.Drift = t.drift.value
 	}
-	t.watchDrift(fs)
-	t.waits(fs)
+	if !fs.Changed("drift-keep") {
+		o.DriftKeep = 0
+	}
+	if !fs.Changed("wait-max") {
+		o.WaitMax = 0
+	}
+	if fs.Changed("wait-bytes") {
+		o.WaitBytes = training.Bytes(t.waitBytes)
+	}
 	t.passes(fs)
 	if fs.Changed("max-updates") {
 		o.MaxUpdates = &t.maxUpdates
@@ -515,29 +523,6 @@ func findTests(files []string) (err error) {
 		}
 	}
 	return nil
-}
-
-// watchDrift fills in what the flags say of drift.
-func (t *trainer) watchDrift(fs *pflag.FlagSet) {
-	if t.drift.value != "none" {
-		t.o.Drift = t.drift.value
-	}
-	if fs.Changed("on-drift") {
-		t.o.OnDrift = t.onDrift.value
-	}
-	if !fs.Changed("drift-keep") {
-		t.o.DriftKeep = 0
-	}
-}
-
-// waits fills in what the flags say of labels that come later.
-func (t *trainer) waits(fs *pflag.FlagSet) {
-	if !fs.Changed("wait-max") {
-		t.o.WaitMax = 0
-	}
-	if fs.Changed("wait-bytes") {
-		t.o.WaitBytes = training.Bytes(t.waitBytes)
-	}
 }
 
 // zeros refuses the value 0 of flags for which Options take it as none given.

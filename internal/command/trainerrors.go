@@ -24,14 +24,31 @@ func fieldFlags(fs *pflag.FlagSet) func(field string) string {
 	}
 }
 
-// optionError gives an error of training.Options its exit code, and its fields the names of flags.
-func optionError(fs *pflag.FlagSet, err error) error {
-	e := (*training.Error)(nil)
-	if !errors.As(err, &e) || e.Kind != training.ErrOption {
-		return err
+// trainingError gives an error of package training its exit code, and its fields the names of
+// flags. kept says what became of the work; "" says nothing.
+func trainingError(fs *pflag.FlagSet, e *training.Error, kept string) error {
+	code, name := CodeFailed, fieldFlags(fs)
+	switch e.Kind {
+	case training.ErrOption:
+		code = CodeUsage
+	case training.ErrModel:
+		code = CodeModel
+	case training.ErrChanged:
+		code = CodeData
 	}
-	name := fieldFlags(fs)
-	return &fail{CodeUsage, &explained{e.Text(name), e}, e.Next(name)}
+	next := e.Next(name)
+	if kept != "" {
+		next = upper(kept) + ". " + next
+	}
+	return &fail{code, &explained{e.Text(name), e}, next}
+}
+
+// optionError is trainingError of an error of training.Options; others are as they were.
+func optionError(fs *pflag.FlagSet, err error) error {
+	if e := (*training.Error)(nil); errors.As(err, &e) && e.Kind == training.ErrOption {
+		return trainingError(fs, e, "")
+	}
+	return err
 }
 
 // explain gives an error that ended a run without a result its exit code and next step.
@@ -58,23 +75,20 @@ func (t *trainer) explain(err error) error {
 
 // explainPlan does so with an error that names fields, or files of models.
 func (t *trainer) explainPlan(e *training.Error) error {
-	name := fieldFlags(t.cmd.Flags())
-	text, next := &explained{e.Text(name), e}, e.Next(name)
+	kept := ""
 	switch e.Kind {
-	case training.ErrMemory:
-		if e.Late {
-			next = upper(t.kept()) + ". " + next
+	case training.ErrMemory, training.ErrSource:
+		if e.Late || e.Kind == training.ErrSource {
+			kept = t.kept()
 		}
-		return &fail{CodeFailed, text, next}
+		return trainingError(t.cmd.Flags(), e, kept)
 	case training.ErrModel:
 		if t.o.Resume {
 			return t.noResume(e)
 		}
 		return loadError(t.o.From, e)
 	case training.ErrChanged:
-		return &fail{CodeData, text, next}
-	case training.ErrSource:
-		return &fail{CodeFailed, text, upper(t.kept()) + ". " + next}
+		return trainingError(t.cmd.Flags(), e, "")
 	case training.ErrSave:
 		return saveError(t.o.Model, t.kept(), e.Err)
 	}

@@ -32,15 +32,10 @@ type tuneReport struct {
 	Score    *float64          `json:"score,omitempty"`  // what that came to
 	Examples int64             `json:"examples"`         // that the best was judged on
 	Settings []triedReport     `json:"settings"`         // the best first
-	Features int               `json:"features"`
-	Classes  []string          `json:"classes"` // null where there are two
-	BadRows  int               `json:"bad_rows"`
-	Rows     *rowsReport       `json:"kernel_rows"` // as of cv
-	Threads  int               `json:"threads"`
-	Model    *string           `json:"model"` // null without -m
+	Rows     *rowsReport       `json:"kernel_rows"`      // as of cv
+	Model    *string           `json:"model"`            // null without -m
 	SHA256   *string           `json:"model_sha256"`
-	Seconds  totalSeconds      `json:"seconds"`
-	Warnings warnings          `json:"warnings"`
+	studyReport
 }
 
 // triedReport is one setting.
@@ -394,9 +389,7 @@ func (t *tuner) report(settings []training.Options, res *compare.TuneResult,
 	r := &tuneReport{Schema: schema, By: t.by.value, Alpha: t.alpha, Seed: t.seed,
 		Best: t.setting(res.Best), Error: res.Trials[res.Best].Error, Metric: t.score.name(),
 		Score: res.Trials[res.Best].Score, Examples: res.Examples,
-		Features: res.Info.Dim, Classes: res.Info.Classes, BadRows: res.Info.BadRows,
-		Rows: rowsReportOf(res.KernelRows), Threads: t.machine.threads,
-		Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
+		Rows: rowsReportOf(res.KernelRows), studyReport: t.studied(res.Info, res.Total)}
 	t.output.decided(t.cmd, res.Info)
 	var also [][2]string
 	for k, a := range t.axes {

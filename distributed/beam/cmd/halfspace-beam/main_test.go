@@ -144,7 +144,8 @@ func content(t testing.TB, name string) []byte {
 func away(t testing.TB, dir, state string, workers int, args ...string) result {
 	t.Helper()
 	out, _ := halfspace(t, 0, append([]string{"train", "--json", "--workers", strconv.Itoa(workers),
-		"--state", filepath.Join(dir, state), "-m", filepath.Join(dir, state+".model")}, args...)...)
+		"--state", filepath.Join(dir, state), "-m", filepath.Join(dir, state+".model")},
+		args...)...)
 	var r result
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatalf("%v\n%s", err, out)
