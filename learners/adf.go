@@ -45,6 +45,7 @@ func (*ADFConfig) Entry() learner.Entry {
 //
 // Cost: O(non-zeros). Memory: two float64 a feature.
 type diagonalADF[T learner.Float] struct {
+	primal.Stored
 	eps     float64
 	probit2 float64              // variance of the noise of scores; 0: a step
 	noise   *gauss.NoiseEstimate // that eps follows; nil: none
@@ -99,8 +100,11 @@ func (c *ADFConfig) Memory(x learner.Extent) learner.Footprint {
 
 func newADF[T learner.Float](cfg ADFConfig, _ learner.Env) (learner.Learner[T], error) {
 	if cfg.Covariance == "diagonal" {
-		return &diagonalADF[T]{eps: cfg.Noise, probit2: float64(cfg.Probit * cfg.Probit),
-			noise: gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)}, nil
+		l := &diagonalADF[T]{Stored: primal.Stored{Name: "adf"}, eps: cfg.Noise,
+			probit2: float64(cfg.Probit * cfg.Probit),
+			noise:   gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)}
+		l.Walk = l.fields
+		return l, nil
 	}
 	// One point has its site after one sweep; the second finds nothing to do.
 	return virtualPoints[T]("adf", PointsConfig{Noise: cfg.Noise, Tolerance: 1e-9, Sweeps: 4,
@@ -286,17 +290,6 @@ func (l *diagonalADF[T]) Forget(keep float64) error {
 	}
 	gauss.WidenVariances(l.v, keep)
 	return nil
-}
-
-// State is Learner.State: means and variances.
-func (l *diagonalADF[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-func (l *diagonalADF[T]) SetState(s learner.State) error {
-	return learner.SetState("adf", s, l.fields)
-}
-
-func (l *diagonalADF[T]) CheckState(s learner.State) error {
-	return learner.CheckState("adf", s, l.fields)
 }
 
 func (l *diagonalADF[T]) fields(c *learner.Codec) {

@@ -54,6 +54,7 @@ func (*BudgetConfig) Entry() learner.Entry {
 // Cost: a kernel row over the kept examples an example; O(p) more an update. Memory: the kept
 // examples and p^2 float64.
 type budgetLearner[T learner.Float] struct {
+	primal.Stored
 	cfg BudgetConfig
 	kept.Set[T]
 	seen, updates int64
@@ -121,7 +122,9 @@ func (c *BudgetConfig) bounded() bool { return c.Budget > 0 || c.Variable }
 func newBudget[T learner.Float](cfg BudgetConfig, env learner.Env) (learner.Learner[T], error) {
 	s, err := kept.NewSet[T](kept.Settings{Name: "budget", Kernel: cfg.EngineKernel(),
 		Limit: cfg.Budget, Room: env.Kept, Errors: cfg.bounded()})
-	return &budgetLearner[T]{cfg: cfg, Set: s}, err
+	l := &budgetLearner[T]{Stored: primal.Stored{Name: "budget"}, cfg: cfg, Set: s}
+	l.Walk = l.fields
+	return l, err
 }
 
 func (l *budgetLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
@@ -209,17 +212,6 @@ func (l *budgetLearner[T]) Weights() []float64 { return nil }
 func (l *budgetLearner[T]) Updates() int64 { return l.updates }
 
 func (l *budgetLearner[T]) Bytes() int64 { return l.Set.Bytes() }
-
-// State is Learner.State: kept examples, coefficients and margins.
-func (l *budgetLearner[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-func (l *budgetLearner[T]) SetState(s learner.State) error {
-	return learner.SetState("budget", s, l.fields)
-}
-
-func (l *budgetLearner[T]) CheckState(s learner.State) error {
-	return learner.CheckState("budget", s, l.fields)
-}
 
 func (l *budgetLearner[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)

@@ -113,7 +113,8 @@ func (l *epLearner[T]) Learn(*engine.Block[T], []learner.Round) error {
 // 0. When ctx ends the state is unchanged.
 func (l *epLearner[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
-	if err := l.checkFit(b, &o); err != nil {
+	if err := margin.CheckFit("ep", b, &o, margin.Fits{NoDelta: "a posterior has no soft " +
+		"margin: its rate of wrong labels (label-noise) stands for one"}); err != nil {
 		return learner.FitResult{}, err
 	}
 	n := b.Len()
@@ -183,27 +184,6 @@ func (l *epLearner[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.Fi
 
 // halvings is how often Fit halves the damping: to 1/16.
 const halvings = 4
-
-// checkFit refuses what Fit doesn't take, and sets the defaults of o.
-func (l *epLearner[T]) checkFit(b *engine.Block[T], o *learner.FitOptions) error {
-	if err := primal.CheckBlock("ep", b, b.Len()); err != nil {
-		return err
-	}
-	if err := margin.CheckOptions("ep", o, false, false); err != nil {
-		return err
-	}
-	if o.GramBytes == 0 {
-		o.GramBytes = learner.DefaultGramBytes
-	}
-	switch {
-	case o.Delta != 0:
-		return fmt.Errorf("ep: Delta is %v: a posterior has no soft margin: its rate of wrong "+
-			"labels (label-noise) stands for one: %w", o.Delta, learner.ErrConfig)
-	case b.Len() == 0:
-		return fmt.Errorf("ep: no examples: %w", learner.ErrFit)
-	}
-	return nil
-}
 
 // sweep refines all sites once, on the scores or on the sites t; r.Updates sweeps were before it.
 func (l *epLearner[T]) sweep(ctx context.Context, p *gauss.Posterior, t *gauss.Sites,

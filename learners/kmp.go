@@ -56,6 +56,7 @@ func (*KMPConfig) Entry() learner.Entry {
 // products of examples' length. Memory: up to 37 float64 and sixteen T an example; backfitting
 // one an example and step. Concurrency: the sums over rows, and the rows, in parts on the pool.
 type kmp[T learner.Float] struct {
+	primal.Stored
 	cfg     KMPConfig
 	pool    *engine.Pool
 	sum     kept.Sum[T]
@@ -108,7 +109,9 @@ func (c *KMPConfig) Memory(x learner.Extent) learner.Footprint {
 
 func newKMP[T learner.Float](cfg KMPConfig, env learner.Env) (learner.Learner[T], error) {
 	sum, err := kept.NewSum[T]("kmp", kept.Batch, cfg.EngineKernel(), env.Pool)
-	return &kmp[T]{cfg: cfg, pool: env.Pool, sum: sum}, err
+	l := &kmp[T]{Stored: primal.Stored{Name: "kmp"}, cfg: cfg, pool: env.Pool, sum: sum}
+	l.Walk = l.fields
+	return l, err
 }
 
 // Learn returns an error that wraps ErrBatch.
@@ -120,28 +123,16 @@ func (l *kmp[T]) Learn(*engine.Block[T], []learner.Round) error {
 // with y f <= 0. When ctx ends the state is unchanged.
 func (l *kmp[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
+	if err := margin.CheckFit("kmp", b, &o, margin.Fits{
+		NoDelta: "least squares have no soft margin"}); err != nil {
+		return learner.FitResult{}, err
+	}
 	n := b.Len()
-	if err := primal.CheckBlock("kmp", b, n); err != nil {
-		return learner.FitResult{}, err
-	}
-	if err := margin.CheckOptions("kmp", &o, false, false); err != nil {
-		return learner.FitResult{}, err
-	}
-	switch {
-	case o.Delta != 0:
-		return learner.FitResult{}, fmt.Errorf("kmp: Delta is %v: least squares have no soft "+
-			"margin: %w", o.Delta, learner.ErrConfig)
-	case n == 0:
-		return learner.FitResult{}, fmt.Errorf("kmp: no examples: %w", learner.ErrFit)
-	}
 	list, err := engine.NewPoints[T](l.cfg.EngineKernel())
 	if err != nil {
 		return learner.FitResult{}, fmt.Errorf("kmp: %w", err)
 	}
 	list.Append(b, 0, n)
-	if o.GramBytes == 0 {
-		o.GramBytes = learner.DefaultGramBytes
-	}
 	cache := max(0, o.GramBytes)
 	p := newPursuit(engine.NewRows(list, cache, n, l.pool), b.Y, cache, l.cfg.Backfit)
 	p.parts.pool = l.pool
@@ -468,13 +459,6 @@ func (l *kmp[T]) Support() int { return len(l.sum.Coef) }
 func (l *kmp[T]) Updates() int64 { return l.updates }
 
 func (l *kmp[T]) Bytes() int64 { return l.sum.Bytes() + int64(unsafe.Sizeof(*l)) }
-
-// State is Learner.State: the chosen examples and their coefficients.
-func (l *kmp[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-func (l *kmp[T]) SetState(s learner.State) error { return learner.SetState("kmp", s, l.fields) }
-
-func (l *kmp[T]) CheckState(s learner.State) error { return learner.CheckState("kmp", s, l.fields) }
 
 func (l *kmp[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)

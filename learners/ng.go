@@ -76,6 +76,7 @@ func (*NGConfig) Entry() learner.Entry {
 // columns are added to the weights, and reduced, only every b examples, O((b + k) k) a feature and
 // O((b + k)^3) for the eigenvectors. Memory: b + 2 k float64 a feature.
 type ngLearner[T learner.Float] struct {
+	primal.Stored
 	cfg     NGConfig
 	w       []float64   // without step.rows
 	rows    [][]float64 // columns of X but for scale; after the first n, scratch
@@ -164,12 +165,14 @@ func (c *NGConfig) Memory(x learner.Extent) learner.Footprint {
 
 func newNG[T learner.Float](cfg NGConfig, _ learner.Env) (learner.Learner[T], error) {
 	size := cfg.Buffer + cfg.Rank
-	return &ngLearner[T]{
-		cfg: cfg, rows: make([][]float64, size+cfg.Rank), scale: make([]float64, size),
+	l := &ngLearner[T]{
+		Stored: primal.Stored{Name: "ng"}, cfg: cfg, rows: make([][]float64, size+cfg.Rank), scale: make([]float64, size),
 		step: make([]float64, size), gram: make([]float64, size*size), size: size,
 		dots: make([]float64, size), factor: make([]float64, size*size), vectors: make([]float64,
 			size*size), solved: make([]float64, size), order: make([]int, size),
-	}, nil
+	}
+	l.Walk = l.fields
+	return l, nil
 }
 
 func (l *ngLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
@@ -334,18 +337,6 @@ func (l *ngLearner[T]) Bytes() int64 {
 		n += primal.BytesOf(r)
 	}
 	return n
-}
-
-// State is Learner.State: the weights, the columns with their factors and steps, and the lower
-// triangle of their inner products.
-func (l *ngLearner[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-func (l *ngLearner[T]) SetState(s learner.State) error {
-	return learner.SetState("ng", s, l.fields)
-}
-
-func (l *ngLearner[T]) CheckState(s learner.State) error {
-	return learner.CheckState("ng", s, l.fields)
 }
 
 func (l *ngLearner[T]) fields(c *learner.Codec) {

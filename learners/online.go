@@ -42,7 +42,7 @@ var _ learner.Learner[float32] = (*onlineKernel[float32])(nil)
 // Cost: a kernel row over the kept examples an example, one more where one is removed. Memory: the
 // kept examples and some 50 bytes for each.
 type onlineKernel[T learner.Float] struct {
-	name string
+	primal.Stored
 	set  kept.ScaledSet[T]
 	rule rule
 
@@ -139,12 +139,14 @@ func newOnline[T learner.Float](k *learner.KernelConfig, budget int, r rule, env
 		return nil, err
 	}
 	dual, err := kept.NewSum[T](r.name, kept.Batch, k.EngineKernel(), env.Pool)
-	return &onlineKernel[T]{set: s, dual: dual, name: r.name, rule: r.stepping(), pool: env.Pool,
-		rows: env.Rows, unit: 1, fade: 1}, err
+	l := &onlineKernel[T]{Stored: primal.Stored{Name: r.name}, set: s, dual: dual,
+		rule: r.stepping(), pool: env.Pool, rows: env.Rows, unit: 1, fade: 1}
+	l.Walk = l.fields
+	return l, err
 }
 
 func (l *onlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := checkSlacks(l.name, b, len(rounds), l.rule.weights); err != nil {
+	if err := checkSlacks(l.Name, b, len(rounds), l.rule.weights); err != nil {
 		return err
 	}
 	if l.fitted {
@@ -279,17 +281,6 @@ func (l *onlineKernel[T]) Bytes() int64 {
 		unsafe.Sizeof(l.set))
 }
 
-// State is Learner.State: the kept examples with their coefficients; after Fit the support vectors.
-func (l *onlineKernel[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-func (l *onlineKernel[T]) SetState(s learner.State) error {
-	return learner.SetState(l.name, s, l.fields)
-}
-
-func (l *onlineKernel[T]) CheckState(s learner.State) error {
-	return learner.CheckState(l.name, s, l.fields)
-}
-
 func (l *onlineKernel[T]) fields(c *learner.Codec) {
 	l.fitFields(c, func(c *learner.Codec) { l.set.Fields(c) })
 }
@@ -319,14 +310,14 @@ func (l *onlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Cod
 // those two with a budget, return an error that wraps ErrFit.
 func (l *onlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
-	if err := checkSlacks(l.name, b, b.Len(), l.rule.weights || o.Delta > 0); err != nil {
+	if err := checkSlacks(l.Name, b, b.Len(), l.rule.weights || o.Delta > 0); err != nil {
 		return learner.FitResult{}, err
 	}
 	if l.solve == nil {
 		return learner.FitResult{}, fmt.Errorf("%s: with a kernel, or with a budget beside it, it "+
-			"learns one example after another only: %w", l.name, learner.ErrFit)
+			"learns one example after another only: %w", l.Name, learner.ErrFit)
 	}
-	d, err := margin.FitRows(l.name, b, o, l.set.List.Kernel(), l.pool, l.rows,
+	d, err := margin.FitRows(l.Name, b, o, l.set.List.Kernel(), l.pool, l.rows,
 		&l.dual, func(rows engine.RowSource[T], y, weights []float64) (learner.MarginDual, error) {
 			return l.solve(ctx, rows, y, weights, o)
 		})

@@ -114,6 +114,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // of dense examples is O(features). Memory: seven float64 a feature, eight for p > 2, of dense
 // examples; one, for p > 2 two, of sparse ones.
 type pumma[T learner.Float] struct {
+	primal.Stored
 	cfg     PUMMAConfig
 	p       float64
 	to      pummaPowers
@@ -276,11 +277,11 @@ func newPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.Learne
 	if err != nil {
 		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, learner.ErrConfig)
 	}
-	l := &pumma[T]{cfg: cfg, p: p, div: 1, r: [2]float64{1, 1}}
+	l := &pumma[T]{Stored: primal.Stored{Name: "pumma"}, cfg: cfg, p: p, div: 1, r: [2]float64{1, 1}}
 	if cfg.SoftC > 0 {
 		l.invC = 1 / cfg.SoftC
 	}
-	l.to = pummaPowersOf(l.p)
+	l.to, l.Walk = pummaPowersOf(l.p), l.fields
 	return l, nil
 }
 
@@ -354,14 +355,4 @@ func (l *pumma[T]) Bytes() int64 {
 		sum += primal.BytesOf(v)
 	}
 	return sum + 4*int64(cap(l.sparse[0].idx)+cap(l.sparse[1].idx)+cap(l.onX.idx)+cap(l.at))
-}
-
-// State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; after
-// sparse examples t in place of u, and w where it does not follow.
-func (l *pumma[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-func (l *pumma[T]) SetState(s learner.State) error { return learner.SetState("pumma", s, l.fields) }
-
-func (l *pumma[T]) CheckState(s learner.State) error {
-	return learner.CheckState("pumma", s, l.fields)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -18,44 +17,29 @@ import (
 // FitResult.Margin and Bound.
 func (l *pumma[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
-	n := b.Len()
-	if err := checkSlacks("pumma", b, n, l.invC > 0); err != nil {
+	if err := margin.CheckFit("pumma", b, &o, pummaFits(l.invC > 0)); err != nil {
 		return learner.FitResult{}, err
 	}
-	if err := margin.CheckOptions("pumma", &o, true, true); err != nil {
-		return learner.FitResult{}, err
-	}
-	switch {
-	case o.Delta != 0:
-		return learner.FitResult{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by "+
-			"soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
-	case n == 0:
-		return learner.FitResult{}, fmt.Errorf("pumma: no examples: %w", learner.ErrFit)
-	case margin.NoneCounts(b):
-		return learner.FitResult{}, fmt.Errorf("pumma: no examples of a weight above 0: %w",
-			learner.ErrFit)
-	case l.invC > 0 && l.updates > 0:
+	if l.invC > 0 && l.updates > 0 {
 		return learner.FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d "+
 			"updates, whose slacks were not kept: %w", l.updates, learner.ErrFit)
 	}
 	l.begin(b)
-	// else other examples may have been learned
-	from, known := margin.ResumableCut(l.cut, b, &o), l.updates == 0
-	l.cut = nil
 	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1, delta: l.cfg.Delta,
 		bound2: math.Inf(1)}
+	from, cut := margin.ResumableCut(l.cut, b, &o), &l.cut
 	if from != nil {
-		known = from.Counters[learner.CutFlags]&margin.CutBound != 0
 		if bound2, ok := from.Scalars["bound2"]; ok {
 			c.bound2 = bound2
 		}
 	}
-	c.known = known
-	if l.invC > 0 {
-		c.m = make([]float64, n)
+	if l.invC > 0 { // slacks are no part of a cut
+		c.m = make([]float64, b.Len())
+		l.cut, cut, o.Checkpoint = nil, new(*learner.State), nil
 	}
-	p := margin.Passes{
-		N: n, Delta: l.cfg.Delta, Goal: func(delta float64) { c.delta = delta }, Status: c.judge,
+	return margin.FitPasses(ctx, b, o, from, &margin.Passes{
+		N: b.Len(), Delta: l.cfg.Delta, Goal: func(delta float64) { c.delta = delta },
+		Status: c.judge,
 		Learn: func(k int) bool {
 			r, counts := inverseWeight(b, k)
 			if !counts || c.margin(k, r) >= 1-c.delta {
@@ -66,38 +50,19 @@ func (l *pumma[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 			if l.norm2 > 0 {
 				c.bound2 = min(c.bound2, l.norm2)
 			}
-			return l.updates != before
+			return l.updates != before // equal examples of both classes can't be learned
 		},
 		Bound: func() float64 { return math.Sqrt(c.bound2) },
+		Known: l.updates == 0, // else other examples may have been learned
 		Least: primal.LeastMargin(primal.SquaredLengths(b, 0)),
-	}
-	if !known {
-		p.Bound = func() float64 { return math.Inf(1) }
-	}
-	p.Resumed = from
-	data := sync.OnceValue(func() uint64 { return learner.Fingerprint(b) })
-	leave := func() {
-		if l.invC == 0 {
-			l.cut = p.CompleteCut(data, known, map[string]float64{"bound2": c.bound2})
-		}
-	}
-	p.Checkpoint = func(r learner.FitResult) error {
-		r.Counter = l.updates + 1
-		leave()
-		err := o.Checkpoint(r)
-		l.cut = nil
-		return err
-	}
-	if l.invC > 0 {
-		o.Checkpoint = nil // slacks are no part of a cut
-	}
-	var r learner.FitResult
-	err := p.Run(ctx, &o, &r)
-	leave()
-	r.Counter = l.updates + 1
-	c.judge(&r)
-	r.Converged = r.Converged && r.Violators == 0 // equal examples of both classes can't be learned
-	return r, err
+	}, &margin.Cuts{Cut: cut, Updates: l.Updates,
+		Own: func() map[string]float64 { return map[string]float64{"bound2": c.bound2} }})
+}
+
+// pummaFits says what Fit takes, of a soft margin or a hard one.
+func pummaFits(soft bool) margin.Fits {
+	return margin.Fits{Weights: soft, ActiveSet: true, Halving: true,
+		NoDelta: "the soft margin is set by soft-c, 1/Delta^2"}
 }
 
 // pummaPasses is a data set with the coordinates of u that belong to its examples' slacks.
@@ -108,7 +73,6 @@ type pummaPasses[T learner.Float] struct {
 	scale    float64
 	pos, neg int // which examples are xpos and xneg; -1: none of these
 	delta    float64
-	known    bool    // bound2 is: nothing was learned before
 	bound2   float64 // the least |u|^2 so far: the maximal margin is no larger
 }
 
@@ -153,10 +117,7 @@ func (c *pummaPasses[T]) update(k int, r float64) {
 
 // judge fills in violators and margin, in units of |(w, xi)|, which is 1/sqrt(norm2).
 func (c *pummaPasses[T]) judge(r *learner.FitResult) {
-	r.Violators, r.Margin, r.Bound = 0, math.NaN(), math.Inf(1)
-	if c.known {
-		r.Bound = math.Sqrt(c.bound2)
-	}
+	r.Violators, r.Margin = 0, math.NaN()
 	least := math.Inf(1)
 	for k := range c.b.Len() {
 		w, counts := inverseWeight(c.b, k)
@@ -190,16 +151,13 @@ func FitPUMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 	if err := cfg.Validate(); err != nil {
 		return learner.MarginDual{}, err
 	}
-	if err := margin.CheckOptions("pumma", &o, true, true); err != nil {
+	fits := pummaFits(cfg.SoftC > 0)
+	if err := fits.CheckOptions("pumma", &o); err != nil {
 		return learner.MarginDual{}, err
 	}
-	switch {
-	case cfg.P != "2":
+	if cfg.P != "2" {
 		return learner.MarginDual{}, fmt.Errorf("pumma: p is %s, kernels have p = 2 only: %w",
 			cfg.P, learner.ErrConfig)
-	case o.Delta != 0:
-		return learner.MarginDual{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by "+
-			"soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
 	}
 	// (U), (F)
 	c := margin.RowSolver[T]{Rows: rows, Y: y, Weights: weights, Bias: true, Violates: func(m,

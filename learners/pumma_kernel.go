@@ -54,6 +54,7 @@ func newKernelPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.
 	if cfg.SoftC > 0 {
 		l.invC = 1 / cfg.SoftC
 	}
+	l.Walk = l.fields
 	if cfg.Budget == 0 {
 		l.solve = func(ctx context.Context, rows engine.RowSource[T], y, weights []float64,
 			o learner.FitOptions) (learner.MarginDual, error) {
@@ -210,17 +211,6 @@ func (l *kernelPUMMA[T]) Bias() float64 { return l.bias }
 func (l *kernelPUMMA[T]) Bound() float64 { return math.Sqrt(l.set.Norm2) }
 
 func (l *kernelPUMMA[T]) Bytes() int64 { return l.onlineKernel.Bytes() + int64(unsafe.Sizeof(*l)) }
-
-// State is Learner.State: what Learn kept, or the support vectors that Fit found, and the bias.
-func (l *kernelPUMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-func (l *kernelPUMMA[T]) SetState(s learner.State) error {
-	return learner.SetState("pumma", s, l.fields)
-}
-
-func (l *kernelPUMMA[T]) CheckState(s learner.State) error {
-	return learner.CheckState("pumma", s, l.fields)
-}
 
 func (l *kernelPUMMA[T]) fields(c *learner.Codec) {
 	c.Scalar("b", &l.bias)

@@ -2,7 +2,6 @@ package learners
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -172,12 +171,9 @@ func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 	if err := cfg.Validate(); err != nil {
 		return learner.MarginDual{}, err
 	}
-	if err := margin.CheckOptions("romma", &o, true, cfg.Aggressive); err != nil {
+	fits := margin.Fits{ActiveSet: true, Halving: cfg.Aggressive}
+	if err := fits.CheckOptions("romma", &o); err != nil {
 		return learner.MarginDual{}, err
-	}
-	if !(o.Delta >= 0) || math.IsInf(o.Delta, 0) {
-		return learner.MarginDual{}, fmt.Errorf("romma: Delta is %v, want a number >= 0: %w",
-			o.Delta, learner.ErrConfig)
 	}
 	// (1)
 	c := margin.RowSolver[T]{Rows: rows, Y: y, Weights: weights, Ridge: float64(o.Delta * o.Delta),

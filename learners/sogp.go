@@ -77,6 +77,7 @@ func (*SOGPConfig) Entry() learner.Entry {
 // Cost: a kernel row over the basis points and six passes over an M x M matrix an example; a
 // probability one row and one pass. Memory: the basis points and 16 M^2 bytes.
 type sogp[T learner.Float] struct {
+	primal.Stored
 	cfg SOGPConfig
 	kept.Current[T]
 	list    *engine.Points[T]
@@ -184,8 +185,9 @@ func newSOGP[T learner.Float](cfg SOGPConfig, env learner.Env) (learner.Learner[
 	if err != nil {
 		return nil, err
 	}
-	l := &sogp[T]{cfg: cfg, mean: mean, list: mean.List,
+	l := &sogp[T]{Stored: primal.Stored{Name: "sogp"}, cfg: cfg, mean: mean, list: mean.List,
 		spares: new(scratch.Stack[processScore[T]]), kept: env.Kept}
+	l.Walk = l.fields
 	if l.kept > 0 {
 		l.room(cfg.Basis + 1)
 	}
@@ -380,15 +382,6 @@ func (l *sogp[T]) Bytes() int64 {
 		4*primal.BytesOf(l.ck) + int64(unsafe.Sizeof(*l))
 }
 
-// State is Learner.State: the basis points, alpha and the lower triangles of C and Q.
-func (l *sogp[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-func (l *sogp[T]) SetState(s learner.State) error { return learner.SetState("sogp", s, l.fields) }
-
-func (l *sogp[T]) CheckState(s learner.State) error {
-	return learner.CheckState("sogp", s, l.fields)
-}
-
 func (l *sogp[T]) fields(c *learner.Codec) {
 	updates, passed := learner.Count(c, "updates", &l.updates), int64(0)
 	if c.Optional("passed", l.passed > 0) {
@@ -412,7 +405,7 @@ func (l *sogp[T]) fields(c *learner.Codec) {
 	c.Then(func() {
 		mean := l.mean.Cleared()
 		mean.List.Append(&b, 0, n)
-		r := &sogp[T]{cfg: l.cfg, mean: mean, list: mean.List, spares: l.spares,
+		r := &sogp[T]{Stored: l.Stored, cfg: l.cfg, mean: mean, list: mean.List, spares: l.spares,
 			updates: updates, passed: passed, kept: l.kept}
 		if r.room(n + 1); r.kept > 0 {
 			r.room(l.cfg.Basis + 1)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -70,6 +69,7 @@ func (*SVMConfig) Entry() learner.Entry {
 // O(examples) each if they are kept, which FitOptions.GramBytes limits. Memory: one float64 a
 // feature, or the support vectors; while it learns, d^2 float64 or the kernel rows.
 type svm[T learner.Float] struct {
+	primal.Stored
 	cfg  SVMConfig
 	seed uint64
 	pool *engine.Pool
@@ -155,7 +155,9 @@ func (c *SVMConfig) hardMargin(bias bool) learner.Config {
 }
 
 func newSVM[T learner.Float](cfg SVMConfig, env learner.Env) (learner.Learner[T], error) {
-	l := &svm[T]{cfg: cfg, seed: env.Seed, pool: env.Pool, rows: env.Rows}
+	l := &svm[T]{Stored: primal.Stored{Name: "svm"}, cfg: cfg, seed: env.Seed, pool: env.Pool,
+		rows: env.Rows}
+	l.Walk = l.fields
 	var err error
 	if !cfg.Linear() {
 		l.sum, err = kept.NewSum[T]("svm", kept.Batch, cfg.EngineKernel(), env.Pool)
@@ -166,14 +168,6 @@ func newSVM[T learner.Float](cfg SVMConfig, env learner.Env) (learner.Learner[T]
 // Learn returns an error that wraps ErrBatch.
 func (s *svm[T]) Learn(*engine.Block[T], []learner.Round) error {
 	return fmt.Errorf("svm: %w", learner.ErrBatch)
-}
-
-// checkBlock is primal.CheckBlock; without slack there is no loss that weights could count.
-func (s *svm[T]) checkBlock(b *engine.Block[T]) error {
-	if s.cfg.C == 0 {
-		return primal.CheckBlock("svm", b, b.Len())
-	}
-	return primal.CheckWeighted("svm", b, b.Len())
 }
 
 func (s *svm[T]) problem() smo.Problem {
@@ -196,33 +190,17 @@ func (s *svm[T]) problem() smo.Problem {
 // margin, the state is unchanged.
 func (s *svm[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
-	if err := s.checkBlock(b); err != nil {
+	// without slack there is no loss that weights could count
+	if err := margin.CheckFit("svm", b, &o, margin.Fits{Weights: s.cfg.C > 0,
+		NoDelta: "its soft margin is given by C"}); err != nil {
 		return learner.FitResult{}, err
-	}
-	if err := margin.CheckOptions("svm", &o, false, false); err != nil {
-		return learner.FitResult{}, err
-	}
-	n := b.Len()
-	switch {
-	case n == 0:
-		return learner.FitResult{}, fmt.Errorf("svm: no examples: %w", learner.ErrFit)
-	case o.Delta != 0:
-		return learner.FitResult{}, fmt.Errorf("svm: Delta is %v: its soft margin is given by "+
-			"C: %w", o.Delta, learner.ErrConfig)
 	}
 	limit := o.MaxUpdates
 	if limit == 0 {
-		limit = max(1e7, 1000*int64(n))
-	}
-	bytes := o.GramBytes
-	if bytes == 0 {
-		bytes = learner.DefaultGramBytes
+		limit = max(1e7, 1000*int64(b.Len()))
 	}
 	p := s.problem()
-	if p.Weights = margin.WeightsOf(b); p.Weights != nil && slices.Max(p.Weights) == 0 {
-		return learner.FitResult{}, fmt.Errorf("svm: no examples of a weight above 0: %w",
-			learner.ErrFit)
-	}
+	p.Weights = margin.WeightsOf(b)
 	var beta, w []float64 // beta = y alpha
 	var rows engine.RowStats
 	var v smo.Value
@@ -240,7 +218,7 @@ func (s *svm[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 		v, steps, err = d.Solve(ctx, s.cfg.Gap, limit)
 		beta, w = d.Alpha, d.W
 	default:
-		beta, v, rows, steps, err = s.solveRows(ctx, b, p, bytes, limit, o.Observe)
+		beta, v, rows, steps, err = s.solveRows(ctx, b, p, o.GramBytes, limit, o.Observe)
 	}
 	if err != nil {
 		return learner.FitResult{}, err
@@ -310,11 +288,12 @@ func holdExpansion(h *learner.Hypothesis) (learner.Config, learner.State, bool) 
 	if cfg.Validate() != nil {
 		return nil, learner.State{}, false
 	}
-	s := svm[float64]{cfg: cfg, bias: o.Bias}
-	var err error
-	if s.sum, err = kept.NewSum[float64]("svm", kept.Batch, cfg.EngineKernel(), nil); err != nil {
+	l, err := newSVM[float64](cfg, learner.Env{})
+	if err != nil {
 		return nil, learner.State{}, false
 	}
+	s := l.(*svm[float64])
+	s.bias = o.Bias
 	s.sum.SetSupport(&o.Points, o.Coef)
 	return &cfg, s.State(), true
 }
@@ -392,15 +371,6 @@ func (s *svm[T]) Updates() int64 { return s.updates }
 // Bytes returns the memory that weights and support vectors hold.
 func (s *svm[T]) Bytes() int64 {
 	return int64(unsafe.Sizeof(*s)) + primal.BytesOf(s.w) + s.sum.Bytes()
-}
-
-// State is Learner.State: the weights, or with a kernel the support vectors.
-func (s *svm[T]) State() learner.State { return learner.StateOf(s.fields) }
-
-func (s *svm[T]) SetState(st learner.State) error { return learner.SetState("svm", st, s.fields) }
-
-func (s *svm[T]) CheckState(st learner.State) error {
-	return learner.CheckState("svm", st, s.fields)
 }
 
 func (s *svm[T]) fields(c *learner.Codec) {

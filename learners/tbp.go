@@ -80,6 +80,7 @@ func (*TBPConfig) Entry() learner.Entry {
 // one thread, with Removals the n-th part of them. Memory: kept examples and error cache, and p (p
 // + q) float64; with all, q is the number of examples seen.
 type tbp[T learner.Float] struct {
+	primal.Stored
 	cfg  TBPConfig
 	pool *engine.Pool
 	kept.Set[T]
@@ -236,7 +237,9 @@ func (c *TBPConfig) share(room int64) (kept, cached int64) {
 }
 
 func newTBP[T learner.Float](cfg TBPConfig, env learner.Env) (learner.Learner[T], error) {
-	l := &tbp[T]{cfg: cfg, pool: env.Pool, rand: engine.NewRand(env.Seed, candidateDraws)}
+	l := &tbp[T]{Stored: primal.Stored{Name: "tbp"}, cfg: cfg, pool: env.Pool,
+		rand: engine.NewRand(env.Seed, candidateDraws)}
+	l.Walk = l.fields
 	var room int64
 	var err error
 	room, l.cached = cfg.share(env.Kept)
@@ -452,13 +455,6 @@ func (l *tbp[T]) Bytes() int64 {
 	}
 	return n
 }
-
-// State is Learner.State: kept examples and error cache, with coefficients and margins.
-func (l *tbp[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-func (l *tbp[T]) SetState(s learner.State) error { return learner.SetState("tbp", s, l.fields) }
-
-func (l *tbp[T]) CheckState(s learner.State) error { return learner.CheckState("tbp", s, l.fields) }
 
 func (l *tbp[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)

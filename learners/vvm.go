@@ -66,7 +66,7 @@ func (*VVMConfig) Entry() learner.Entry {
 // Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep.
 // Memory: d^2 + 2 B d + 2 B^2 float64; half of the d^2 are never touched.
 type vvm[T learner.Float] struct {
-	name    string
+	primal.Stored
 	cfg     PointsConfig
 	buffer  int
 	pairs   int
@@ -203,9 +203,10 @@ func virtualPoints[T learner.Float](name string, cfg PointsConfig, buffer, pairs
 	p := gauss.NewPosterior(cfg.Noise, n)
 	p.Noise = gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)
 	p.Probit2 = float64(cfg.Probit * cfg.Probit)
-	v := &vvm[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest,
+	v := &vvm[T]{Stored: primal.Stored{Name: name}, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest,
 		ep: gauss.EPSettings{Tolerance: cfg.Tolerance, Sweeps: cfg.Sweeps, Damping: cfg.Damping},
 		p:  p, kl: make([]float64, n), barred: make([]bool, n)}
+	v.Walk = v.fields
 	if v.pairs > 0 {
 		v.cosine, v.close = make([]float64, n*n), make([]closePair, 0, v.pairs+1)
 	}
@@ -215,10 +216,10 @@ func virtualPoints[T learner.Float](name string, cfg PointsConfig, buffer, pairs
 // Learn is Learner.Learn. An update is an example that was taken in: not one without features, nor
 // one that was skipped (see Report).
 func (v *vvm[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock(v.name, b, len(rounds)); err != nil {
+	if err := primal.CheckBlock(v.Name, b, len(rounds)); err != nil {
 		return err
 	}
-	if err := v.p.Grow(v.name, b.Dim); err != nil {
+	if err := v.p.Grow(v.Name, b.Dim); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -357,7 +358,7 @@ func (v *vvm[T]) mergeClosest() bool {
 
 // mean is f, the score of the mean of w.
 func (v *vvm[T]) mean() primal.WideWeights[T] {
-	return primal.WideWeights[T]{Name: v.name, W: v.p.Mean, Divisor: 1}
+	return primal.WideWeights[T]{Name: v.Name, W: v.p.Mean, Divisor: 1}
 }
 
 // Score is Learner.Score: the mean of w.x.
@@ -407,10 +408,10 @@ func (v *vvm[T]) MergePosterior(other learner.Learner[T]) error {
 	if err != nil {
 		return err
 	}
-	if err := v.p.Grow(v.name, len(q.ResidualMean)); err != nil {
+	if err := v.p.Grow(v.Name, len(q.ResidualMean)); err != nil {
 		return err
 	}
-	if err := v.p.Multiply(v.name, q); err != nil {
+	if err := v.p.Multiply(v.Name, q); err != nil {
 		return err
 	}
 	if q.Noise != nil {
@@ -443,20 +444,20 @@ func (v *vvm[T]) copyOf(other learner.Learner[T]) (*vvm[T], *gauss.Posterior, er
 	}
 	switch {
 	case !ok:
-		return nil, nil, fmt.Errorf("%s: %T has no posterior of this form: %w", v.name, other,
+		return nil, nil, fmt.Errorf("%s: %T has no posterior of this form: %w", v.Name, other,
 			learner.ErrPrior)
 	case o.cfg.Noise != v.cfg.Noise || o.cfg.NoiseAuto != v.cfg.NoiseAuto:
-		return nil, nil, fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise,
+		return nil, nil, fmt.Errorf("%s: label-noise is %v and %v: %w", v.Name, v.cfg.Noise,
 			o.cfg.Noise, learner.ErrPrior)
 	case o.cfg.Probit != v.cfg.Probit:
-		return nil, nil, fmt.Errorf("%s: noise is %v and %v: %w", v.name, v.cfg.Probit,
+		return nil, nil, fmt.Errorf("%s: noise is %v and %v: %w", v.Name, v.cfg.Probit,
 			o.cfg.Probit, learner.ErrPrior)
 	}
 	s := learner.StateOf(func(c *learner.Codec) { o.p.Fields(c, o.p.K) })
 	q := gauss.NewPosterior(o.p.Eps, len(o.p.X))
 	q.Noise, q.Probit2 = gauss.NewNoiseEstimate(o.cfg.NoiseAuto, o.p.Eps), o.p.Probit2
 	take := func(c *learner.Codec) { q.Fields(c, o.p.K) }
-	return o, q, learner.SetState(v.name, s, take)
+	return o, q, learner.SetState(v.Name, s, take)
 }
 
 // DividePrior is [learner.PosteriorMerger.DividePrior]: natural parameters are subtracted. O(d^3).
@@ -468,19 +469,19 @@ func (v *vvm[T]) DividePrior(prior learner.Learner[T], times int) error {
 	if err != nil {
 		return err
 	}
-	if err := gauss.CheckBegun(v.name, v.updates, o.updates, times); err != nil {
+	if err := gauss.CheckBegun(v.Name, v.updates, o.updates, times); err != nil {
 		return err
 	}
 	_, p, err := v.copyOf(v)
 	if err != nil {
 		return err
 	}
-	if err := p.Divide(v.name, q, times); err != nil {
+	if err := p.Divide(v.Name, q, times); err != nil {
 		return err
 	}
 	if p.Noise != nil {
 		if !p.Noise.Leave(q.Noise, times) {
-			return gauss.CheckBegun(v.name, 0, 1, 1)
+			return gauss.CheckBegun(v.Name, 0, 1, 1)
 		}
 		p.SetNoise(p.Noise.Rate)
 	}
@@ -520,18 +521,10 @@ func (v *vvm[T]) Bytes() int64 {
 // Forget is [learner.Forgetter.Forget]: the points stay, and what EP has found of them so far
 // counts less, as does all else.
 func (v *vvm[T]) Forget(keep float64) error {
-	if err := learner.CheckKeep(v.name, keep); err != nil {
+	if err := learner.CheckKeep(v.Name, keep); err != nil {
 		return err
 	}
 	return v.SetState(gauss.WidenedPosterior(v.State(), keep))
-}
-
-// State is Learner.State: the posterior.
-func (v *vvm[T]) State() learner.State           { return learner.StateOf(v.fields) }
-func (v *vvm[T]) SetState(s learner.State) error { return learner.SetState(v.name, s, v.fields) }
-
-func (v *vvm[T]) CheckState(s learner.State) error {
-	return learner.CheckState(v.name, s, v.fields)
 }
 
 func (v *vvm[T]) fields(c *learner.Codec) {

@@ -30,23 +30,24 @@ type Rule struct {
 
 // Online applies a [Rule]. It has all methods of a learner but Learn; Diagonal and Full add that.
 type Online[T learner.Float] struct {
+	primal.Stored
 	rule    Rule
 	m       []float64 // mu
 	updates int64
 	passed  int64 // examples skipped, as v was no normal number or within rounding errors
-	walk    func(*learner.Codec)
 	bytes   func() int64
 }
 
 // NewOnline returns a learner of that rule with a diagonal or a full covariance.
 func NewOnline[T learner.Float](covariance string, r Rule) learner.Learner[T] {
+	online := Online[T]{Stored: primal.Stored{Name: r.Name}, rule: r}
 	if covariance == "diagonal" {
-		l := &diagonalOnline[T]{Online: Online[T]{rule: r}}
-		l.walk, l.bytes = l.fields, func() int64 { return primal.BytesOf(l.v) }
+		l := &diagonalOnline[T]{Online: online}
+		l.Walk, l.bytes = l.fields, func() int64 { return primal.BytesOf(l.v) }
 		return l
 	}
-	l := &fullOnline[T]{Online: Online[T]{rule: r}}
-	l.walk, l.bytes = l.fields, func() int64 {
+	l := &fullOnline[T]{Online: online}
+	l.Walk, l.bytes = l.fields, func() int64 {
 		return primal.BytesOf(l.v) + primal.BytesOf(l.x) + primal.BytesOf(l.vx) +
 			primal.BytesOf(l.u)
 	}
@@ -113,7 +114,7 @@ func (l *Online[T]) step(f, y, v, weight float64) (alpha, r, beta float64) {
 
 // hypothesis is mu.x.
 func (l *Online[T]) hypothesis() primal.WideWeights[T] {
-	return primal.WideWeights[T]{Name: l.rule.Name, W: l.m, Divisor: 1}
+	return primal.WideWeights[T]{Name: l.Name, W: l.m, Divisor: 1}
 }
 
 // Score is Learner.Score: mu.x.
@@ -139,19 +140,6 @@ func (l *Online[T]) Bytes() int64 {
 	return primal.BytesOf(l.m) + l.bytes() + int64(unsafe.Sizeof(fullOnline[T]{}))
 }
 
-// State is Learner.State.
-func (l *Online[T]) State() learner.State { return learner.StateOf(l.walk) }
-
-// SetState is Learner.SetState.
-func (l *Online[T]) SetState(s learner.State) error {
-	return learner.SetState(l.rule.Name, s, l.walk)
-}
-
-// CheckState is Learner.CheckState.
-func (l *Online[T]) CheckState(s learner.State) error {
-	return learner.CheckState(l.rule.Name, s, l.walk)
-}
-
 func (l *Online[T]) counters(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	learner.Count(c, "passed", &l.passed)
@@ -164,7 +152,7 @@ type diagonalOnline[T learner.Float] struct {
 }
 
 func (l *diagonalOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckWeighted(l.rule.Name, b, len(rounds)); err != nil {
+	if err := primal.CheckWeighted(l.Name, b, len(rounds)); err != nil {
 		return err
 	}
 	l.m = primal.Grown(l.m, b.Dim)
@@ -200,7 +188,7 @@ func (l *diagonalOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) er
 
 // Forget is [learner.Forgetter.Forget]: no variance becomes larger than that of the prior.
 func (l *diagonalOnline[T]) Forget(keep float64) error {
-	if err := learner.CheckKeep(l.rule.Name, keep); err != nil {
+	if err := learner.CheckKeep(l.Name, keep); err != nil {
 		return err
 	}
 	WidenVariances(l.v, keep)
@@ -230,7 +218,7 @@ type fullOnline[T learner.Float] struct {
 }
 
 func (l *fullOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckWeighted(l.rule.Name, b, len(rounds)); err != nil {
+	if err := primal.CheckWeighted(l.Name, b, len(rounds)); err != nil {
 		return err
 	}
 	if err := l.grow(b.Dim); err != nil {
@@ -288,7 +276,7 @@ func (l *fullOnline[T]) grow(dim int) error {
 	}
 	if dim > MaxPosteriorDim {
 		return fmt.Errorf("%s: %d features, at most %d: use the diagonal covariance: %w",
-			l.rule.Name, dim, MaxPosteriorDim, learner.ErrDim)
+			l.Name, dim, MaxPosteriorDim, learner.ErrDim)
 	}
 	l.flush()
 	l.v, l.stride = GrownCovariance(l.v, l.stride, d, dim)
@@ -316,7 +304,7 @@ func (l *fullOnline[T]) flush() {
 
 // Forget is [learner.Forgetter.Forget], as that of the posteriors: see [Widened].
 func (l *fullOnline[T]) Forget(keep float64) error {
-	if err := learner.CheckKeep(l.rule.Name, keep); err != nil {
+	if err := learner.CheckKeep(l.Name, keep); err != nil {
 		return err
 	}
 	return l.SetState(Widened(l.State(), keep, "covariance"))
@@ -339,8 +327,8 @@ func (l *fullOnline[T]) fields(c *learner.Codec) {
 		CheckCovariances(c, lower, d, 0) // 0: of features beyond 2^500
 	}
 	c.Then(func() {
-		*l = fullOnline[T]{Online: Online[T]{rule: l.rule, updates: l.updates, passed: l.passed,
-			walk: l.walk, bytes: l.bytes}}
+		*l = fullOnline[T]{Online: Online[T]{Stored: l.Stored, rule: l.rule, updates: l.updates,
+			passed: l.passed, bytes: l.bytes}}
 		if err := l.grow(d); err != nil {
 			panic(err) // d is in range
 		}

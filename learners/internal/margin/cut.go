@@ -46,35 +46,34 @@ func keepIn[D any](s *learner.State, name string, data []D) {
 	}
 }
 
-// cutFields checks what all cuts have, and the counters and scalars of these names. It returns the
-// number of examples, the next one and the flags.
-func cutFields(c *learner.Codec, counters ...string) (n, at, flags uint64) {
-	for _, k := range append([]string{learner.CutData, learner.CutN, learner.CutAt,
-		learner.CutEpochs, learner.CutFlags}, counters...) {
-		v := learner.Count[uint64](c, k, nil)
-		c.Want(v <= cutLimit, "where a run was cut: counter %q is %d", k, v)
-		switch k {
-		case learner.CutN:
-			n = v
-		case learner.CutAt:
-			at = v
-		case learner.CutFlags:
-			flags = v
-		}
-	}
-	c.Want(n > 0 && n <= math.MaxInt32 && at <= n, "a run was cut at example %d of %d", at, n)
-	return n, at, flags
+// cutCounter walks a counter of a cut.
+func cutCounter[I int | int64 | uint64](c *learner.Codec, name string, v *I) uint64 {
+	n := uint64(learner.Count(c, name, v))
+	c.Want(n <= cutLimit, "where a run was cut: counter %q is %d", name, n)
+	return n
+}
+
+// cutFields walks what all cuts have: the fingerprint and number of the examples, the next one, the
+// passes so far and flags.
+func cutFields(c *learner.Codec, data *uint64, n, at *int, epochs *int64, flags *uint64) (
+	examples, next, is uint64) {
+	cutCounter(c, learner.CutData, data)
+	examples, next = cutCounter(c, learner.CutN, n), cutCounter(c, learner.CutAt, at)
+	cutCounter(c, learner.CutEpochs, epochs)
+	c.Want(examples > 0 && examples <= math.MaxInt32 && next <= examples,
+		"a run was cut at example %d of %d", next, examples)
+	return examples, next, cutCounter(c, learner.CutFlags, flags)
 }
 
 // cutSoft is the scalar of a cut that has the Delta of a soft margin; a hard one has none.
 const cutSoft = "soft"
 
-// softField checks the Delta of a cut, and reports whether there is one.
-func softField(c *learner.Codec) bool {
-	if !c.Optional(cutSoft, false) {
+// softField walks the Delta of a cut, and reports whether there is one.
+func softField(c *learner.Codec, soft *float64) bool {
+	if !c.Optional(cutSoft, soft != nil && *soft > 0) {
 		return false
 	}
-	delta := c.Scalar(cutSoft, nil)
+	delta := c.Scalar(cutSoft, soft)
 	return c.Want(delta > 0, "where a run was cut: scalar %q is %v, want a number > 0", cutSoft,
 		delta)
 }

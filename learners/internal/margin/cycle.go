@@ -40,22 +40,11 @@ type cycle[T learner.Float] struct {
 
 	lengths *LengthRule // the rule, where it is one
 
-	start []float64 // a before the first example was added; nil is 0
-	// one a feature; aLow is the rounding errors' part. In score space as of the last refresh, but
-	// for a fixed rule
-	a, aLow []float64
-	// dual coefficients, one an example, and their rounding errors; nil where neither Delta nor the
-	// scores need them
-	alpha, alphaLow []float64
-	// one an example, less shift; without Gram matrix as of the last refresh
-	s     []float64
+	place
 	carry bool // a is kept up to date
 	// the threshold of a fixed rule in score space: what is compared with it is small then, and its
 	// roundings are
-	shift           float64
-	norm2           float64 // |a|^2 + Delta^2 |alpha|^2
-	Unit            float64 // a is 1/unit times what it would be without rescaling
-	threshold, step float64
+	shift float64
 
 	gram   []float64 // y_i y_j x_i.x_j, and Delta^2 on the diagonal; nil: none
 	stride int       // of its rows, each at a multiple of 64 bytes
@@ -66,21 +55,42 @@ type cycle[T learner.Float] struct {
 	x, y    []float64
 	xStride int
 
-	updates, epochs int64 // of this run and all that it goes on from
-	from            int   // next example to look at
-	since           int64 // updates since the last refresh
-	fresh           bool  // none since: a pass without an update is of scores that are exact
 	// where another run was cut that this one goes on from; nil: none
 	resumed *learner.State
 	before  struct{ updates, epochs, presented int64 } // of the runs that this one goes on from
 	Cut     *learner.State                             // where this one was cut; nil: it ended
-	clean   int                                        // in weights: examples since the last update
 	learned int64                                      // updates before this run
-	data    uint64                                     // fingerprint of the examples; 0: not known
 	watch   watch
 	mark    mark
-	sum     float64 // of all steps, where there is no alpha
 	least   float64 // LeastMargin R
+}
+
+// place is where a run of a cycle stands, and what a cut has of it.
+type place struct {
+	data            uint64 // fingerprint of the examples; 0: not known
+	n               int    // of them
+	updates, epochs int64  // of this run and all that it goes on from
+	from            int    // next example to look at
+	since           int64  // updates since the last refresh
+	fresh           bool   // none since: a pass without an update is of scores that are exact
+	space           uint64 // of the updates
+	clean           int    // in weights: examples since the last update
+
+	norm2           float64 // |a|^2 + Delta^2 |alpha|^2
+	Unit            float64 // a is 1/unit times what it would be without rescaling
+	threshold, step float64
+	sum             float64    // of all steps, where there is no alpha
+	soft            float64    // Delta
+	numbers         []*float64 // of the rule: [marginRule.StateNumbers]
+
+	start []float64 // a before the first example was added; nil is 0
+	// one a feature; aLow is the rounding errors' part. In score space as of the last refresh, but
+	// for a fixed rule
+	a, aLow []float64
+	// dual coefficients, one an example, and their rounding errors; nil where neither Delta nor the
+	// scores need them
+	alpha, alphaLow []float64
+	s               []float64 // one an example, less shift; without Gram matrix as of the last refresh
 }
 
 // NewCycle checks what can be wrong and makes room, the Gram matrix included if it fits. start are
@@ -88,36 +98,22 @@ type cycle[T learner.Float] struct {
 // example, with Delta.
 func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions, start []T,
 	updates int64) (c *cycle[T], R2 float64, err error) {
-	if err := checkPrices(name, b, o.Delta); err != nil {
+	if err := CheckFit(name, b, &o, Fits{Weights: o.Delta > 0}); err != nil {
 		return nil, 0, err
 	}
-	if err := CheckOptions(name, &o, false, false); err != nil {
-		return nil, 0, err
-	}
-	m := b.Len()
-	switch {
-	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
-		return nil, 0, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name, o.Delta,
-			learner.ErrConfig)
-	case o.Refresh < 0:
+	if o.Refresh < 0 {
 		return nil, 0, fmt.Errorf("%s: Refresh is %d, want >= 0: %w", name, o.Refresh,
 			learner.ErrConfig)
-	case m == 0:
-		return nil, 0, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
-	case NoneCounts(b):
-		return nil, 0, noneCounts(name)
 	}
-	if o.GramBytes == 0 {
-		o.GramBytes = learner.DefaultGramBytes
-	}
+	m := b.Len()
 	if o.Refresh == 0 {
 		o.Refresh = learner.DefaultRefresh
 	}
 	if o.MaxUpdates == 0 {
 		o.MaxUpdates = math.MaxInt64
 	}
-	c = &cycle[T]{name: name, b: b, o: o, ridge: ridgeOf(b, o.Delta), Unit: 1, fresh: true,
-		learned: updates, watch: NewWatch(&o), mark: newMark(&o)}
+	c = &cycle[T]{name: name, b: b, o: o, ridge: ridgeOf(b, o.Delta), learned: updates,
+		place: place{n: m, Unit: 1, fresh: true, soft: o.Delta}, watch: NewWatch(&o), mark: newMark(&o)}
 	shortest2 := math.Inf(1)
 	for i := range m {
 		if !c.ridge.counts(i) {
@@ -154,6 +150,7 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 	}
 	if inScores {
 		c.gram, c.square = engine.Aligned[float64](m*c.stride), make([]float64, m) // Run fills them
+		c.space = cutScores
 	}
 	return c, R2, nil
 }
@@ -217,7 +214,7 @@ func (c *cycle[T]) dot(w []float64, i int) float64 {
 func (c *cycle[T]) BeginFixed(rule *FixedMargin, cut *learner.State) error {
 	c.carry = true
 	if c.gram != nil {
-		c.shift = rule.Margin
+		c.shift, c.space = rule.Margin, cutFixed
 		// doubt grows with the square of the updates to the next refresh: at 2^18, with features
 		// and weights around 1 and 100 of them, it is some 2^-51 2^18 100 (1 + 2^18) = 3e-3, so
 		// that few scores lie within
@@ -260,7 +257,7 @@ func (c *cycle[T]) Begin(rule *LengthRule, first bool) {
 
 // begin is Begin with any rule.
 func (c *cycle[T]) begin(rule marginRule, first bool) {
-	c.rule = rule
+	c.rule, c.numbers = rule, rule.StateNumbers()
 	if c.resumed != nil {
 		c.restore()
 		return
@@ -413,7 +410,7 @@ func (c *cycle[T]) checkpoint(keep func(*learner.FitResult)) error {
 	return err
 }
 
-// Flags of a cycle's cut: the space of the updates, and cycle.fresh.
+// Flags of a cycle's cut: the space of the updates, and place.fresh.
 const (
 	cutWeights = iota
 	cutScores
@@ -422,33 +419,19 @@ const (
 	cutFresh = 4
 )
 
-// updateSpace returns the flag of the space in which the updates work.
-func (c *cycle[T]) updateSpace() uint64 {
-	switch {
-	case c.gram == nil:
-		return cutWeights
-	case c.carry:
-		return cutFixed
+// vectors returns what a cut has one an example or feature, by name: a, and with scores these and
+// the coefficients, which a soft margin has in any space.
+func (p *place) vectors() (names []string, of []*[]float64) {
+	if p.space != cutScores {
+		names, of = append(names, "a"), append(of, &p.a)
 	}
-	return cutScores
-}
-
-// cutTensors are the tensors of a cycle's cut: a, and with scores these and the coefficients, which
-// a soft margin has in any space. start is a before the first update.
-func cutTensors(where uint64, soft bool) []string {
-	switch {
-	case where == cutScores:
-		return []string{"alpha", "alpha_low", "s"}
-	case where == cutWeights && soft:
-		return []string{"a", "alpha", "alpha_low"}
-	case where == cutWeights:
-		return []string{"a"}
-	case where == cutFixed && soft:
-		return []string{"a", "alpha", "alpha_low", "s"}
-	case where == cutFixed:
-		return []string{"a", "s"}
+	if p.space == cutScores || p.soft > 0 {
+		names, of = append(names, "alpha", "alpha_low"), append(of, &p.alpha, &p.alphaLow)
 	}
-	return nil
+	if p.space != cutWeights {
+		names, of = append(names, "s"), append(of, &p.s)
+	}
+	return names, of
 }
 
 // snapshot returns where the run stands.
@@ -456,43 +439,8 @@ func (c *cycle[T]) snapshot() *learner.State {
 	if c.data == 0 {
 		c.data = learner.Fingerprint(c.b)
 	}
-	s := &learner.State{
-		Counters: map[string]uint64{
-			learner.CutData: c.data, learner.CutN: uint64(c.b.Len()),
-			learner.CutAt:     uint64(c.from),
-			learner.CutEpochs: uint64(c.epochs), learner.CutFlags: c.updateSpace(),
-			"updates": uint64(c.updates), "since": uint64(c.since), "clean": uint64(c.clean),
-		},
-		Scalars: map[string]float64{"norm2": c.norm2, "unit": c.Unit, "threshold": c.threshold,
-			"step": c.step, "sum": c.sum},
-	}
-	if c.fresh {
-		s.Counters[learner.CutFlags] |= cutFresh
-	}
-	if c.o.Delta > 0 {
-		s.Scalars[cutSoft] = c.o.Delta
-	}
-	for i, v := range c.rule.StateNumbers() {
-		s.Scalars[fmt.Sprintf("rule%d", i)] = *v
-	}
-	keepIn(s, "start", c.start)
-	for _, name := range cutTensors(c.updateSpace(), c.o.Delta > 0) {
-		keepIn(s, name, *c.vector(name))
-	}
-	return s
-}
-
-// vector returns the slice that a cut has under that name.
-func (c *cycle[T]) vector(name string) *[]float64 {
-	switch name {
-	case "a":
-		return &c.a
-	case "alpha":
-		return &c.alpha
-	case "alpha_low":
-		return &c.alphaLow
-	}
-	return &c.s
+	s := learner.StateOf(c.place.fields)
+	return &s
 }
 
 // Resume makes the run go on from a cut, if that is of the same examples and the same soft margin,
@@ -509,15 +457,12 @@ func (c *cycle[T]) Resume(cut *learner.State) error {
 
 // fits reports whether the run can go on from that cut.
 func (c *cycle[T]) fits(cut *learner.State) bool {
-	if !cutOf(cut, c.b, c.o.Delta) {
+	if !cutOf(cut, c.b, c.o.Delta) || cut.Counters[learner.CutFlags]&cutWhere != c.space {
 		return false
 	}
-	where := c.updateSpace()
-	if cut.Counters[learner.CutFlags]&cutWhere != where {
-		return false
-	}
-	for _, name := range cutTensors(where, c.o.Delta > 0) {
-		if len(floats(cut, name)) != len(*c.vector(name)) {
+	names, of := c.vectors()
+	for i, name := range names {
+		if len(floats(cut, name)) != len(*of[i]) {
 			return false
 		}
 	}
@@ -526,22 +471,16 @@ func (c *cycle[T]) fits(cut *learner.State) bool {
 
 // restore is Begin of a run that goes on.
 func (c *cycle[T]) restore() {
-	s := c.resumed
-	c.rule.AfterUpdate(s.Scalars["norm2"]) // as Begin calls it: rules count their calls
-	for i, v := range c.rule.StateNumbers() {
-		*v = s.Scalars[fmt.Sprintf("rule%d", i)]
+	c.rule.AfterUpdate(c.resumed.Scalars["norm2"]) // as Begin calls it: rules count their calls
+	s := c.s
+	c.start = nil // unless the cut has it
+	if err := learner.SetState(c.name, *c.resumed, c.place.fields); err != nil {
+		panic(err) // it was checked when the learner was restored, or is the learner's own
 	}
-	c.start = slices.Clone(floats(s, "start"))
-	for _, name := range cutTensors(c.updateSpace(), c.o.Delta > 0) {
-		copy(*c.vector(name), floats(s, name))
-	}
-	c.from, c.epochs = int(s.Counters[learner.CutAt])%c.b.Len(),
-		int64(s.Counters[learner.CutEpochs])
-	c.updates, c.clean = int64(s.Counters["updates"]), int(s.Counters["clean"])
-	c.since = min(int64(s.Counters["since"]), c.o.Refresh)
-	c.fresh = s.Counters[learner.CutFlags]&cutFresh != 0
-	c.norm2, c.Unit, c.sum = s.Scalars["norm2"], s.Scalars["unit"], s.Scalars["sum"]
-	c.threshold, c.step = s.Scalars["threshold"], s.Scalars["step"]
+	copy(s, c.s)
+	c.s = s // whose memory is aligned
+	c.from %= c.n
+	c.since = min(c.since, c.o.Refresh)
 	c.before.updates, c.before.epochs, c.before.presented = c.updates, c.epochs, c.presented()
 	c.mark.set(c.presented())
 }
@@ -555,25 +494,52 @@ func (c *cycle[T]) enough() bool {
 }
 
 // CheckCycleCut checks the cut of a learner on a cycle.
-func CheckCycleCut(c *learner.Codec) {
-	n, _, flags := cutFields(c, "updates", "since", "clean")
-	for _, k := range []string{"norm2", "unit", "threshold", "step", "sum"} {
-		c.Scalar(k, nil)
+func CheckCycleCut(c *learner.Codec) { new(place).fields(c) }
+
+// fields walks a cut. With an empty place what is read is checked and not stored.
+func (p *place) fields(c *learner.Codec) {
+	flags := p.space
+	if p.fresh {
+		flags |= cutFresh
 	}
-	for _, k := range []string{"rule0", "rule1"} {
-		if c.Optional(k, false) {
-			c.Scalar(k, nil)
+	n, _, flags := cutFields(c, &p.data, &p.n, &p.from, &p.epochs, &flags)
+	cutCounter(c, "updates", &p.updates)
+	cutCounter(c, "since", &p.since)
+	cutCounter(c, "clean", &p.clean)
+	c.Scalar("norm2", &p.norm2)
+	c.Scalar("unit", &p.Unit)
+	c.Scalar("threshold", &p.threshold)
+	c.Scalar("step", &p.step)
+	c.Scalar("sum", &p.sum)
+	for i, name := range []string{"rule0", "rule1"} {
+		var v *float64
+		if i < len(p.numbers) {
+			v = p.numbers[i]
+		}
+		if c.Optional(name, v != nil) {
+			c.Scalar(name, v)
 		}
 	}
-	tensors := cutTensors(flags&cutWhere, softField(c))
-	c.Want(tensors != nil && flags <= cutWhere|cutFresh, "where a run was cut: counter %q is %d",
-		learner.CutFlags,
-		flags)
-	if c.Optional("start", false) {
-		learner.View[float64](c, "start", nil)
+	soft := softField(c, &p.soft)
+	c.Want(flags&cutWhere != cutWhere && flags <= cutWhere|cutFresh,
+		"where a run was cut: counter %q is %d", learner.CutFlags, flags)
+	c.Then(func() { p.fresh = flags&cutFresh != 0 })
+	start, read, keep := &p.start, p, p.n > 0
+	if !keep {
+		start, read = nil, &place{space: flags & cutWhere}
+		if soft {
+			read.soft = 1
+		}
 	}
-	for _, name := range tensors {
-		v := learner.View[float64](c, name, nil)
+	if c.Optional("start", p.start != nil) {
+		learner.Vector(c, "start", start)
+	}
+	names, of := read.vectors()
+	for i, name := range names {
+		if !keep {
+			of[i] = nil
+		}
+		v := learner.Vector(c, name, of[i])
 		c.Want(name == "a" || len(v) == int(n), "where a run was cut: tensor %q has %d elements "+
 			"for %d examples", name, len(v), n)
 	}

@@ -2,8 +2,9 @@ package margin
 
 import (
 	"context"
-	"fmt"
+	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -44,17 +45,81 @@ type Passes struct {
 	// halve.
 	Goal   func(delta float64)
 	Delta  float64                    // the accuracy in the end, a share of the maximal margin
-	Status func(r *learner.FitResult) // fills in Violators, Margin and Bound
-	Bound  func() float64             // FitResult.Bound; nil: not known
+	Status func(r *learner.FitResult) // fills in Violators and Margin
+	Bound  func() float64             // FitResult.Bound, if Known
+	Known  bool                       // all that was learned are these examples
 	Least  float64                    // the margin that counts as none, see primal.LeastMargin
-	// Checkpoint has the learner be one that was cut at Cut, calls FitOptions.Checkpoint, and
-	// leaves all as it was.
-	Checkpoint func(r learner.FitResult) error
 
-	Resumed *learner.State // where a run was cut that this one goes on from; nil: none
-	// Where this one was cut; nil where it ended by itself. CompleteCut adds what examples it is
-	// of.
-	Cut *learner.State
+	resumed *learner.State // where a run was cut that this one goes on from; nil: none
+	cut     *learner.State // where this one was cut; nil where it ended by itself
+	// has the learner be one that was cut there, calls FitOptions.Checkpoint, and leaves all as it
+	// was
+	checkpoint func(r learner.FitResult) error
+}
+
+// Cuts is a learner whose State has where a run of [Passes] was cut.
+type Cuts struct {
+	Cut     **learner.State           // the learner's
+	Updates func() int64              // of the learner so far
+	Own     func() map[string]float64 // what it has of a run besides its state; may be nil
+	// Leave makes the learner, whose Cut is set, what it is without a run, and Return undoes that.
+	// Both may be nil.
+	Leave, Return func()
+}
+
+// FitPasses is Fit of a learner: it goes on from a cut that fits ([ResumableCut]), or with nil from
+// the first example.
+func FitPasses[T learner.Float](ctx context.Context, b *engine.Block[T], o learner.FitOptions,
+	from *learner.State, p *Passes, l *Cuts) (r learner.FitResult, err error) {
+	if p.resumed = from; from != nil {
+		p.Known = from.Counters[learner.CutFlags]&cutBound != 0
+	}
+	data := sync.OnceValue(func() uint64 { return learner.Fingerprint(b) })
+	leave := func() {
+		if *l.Cut = p.cut; p.cut != nil {
+			p.cut.Counters[learner.CutData] = data()
+			if l.Own != nil {
+				for k, v := range l.Own() {
+					if v-v == 0 { // finite: a State takes no others
+						p.cut.Scalars[k] = v
+					}
+				}
+			}
+		}
+		if l.Leave != nil {
+			l.Leave()
+		}
+	}
+	p.checkpoint = func(r learner.FitResult) error {
+		r.Counter = l.Updates() + 1
+		leave()
+		err := o.Checkpoint(r)
+		if l.Return != nil {
+			l.Return()
+		}
+		*l.Cut = nil
+		return err
+	}
+	*l.Cut = nil
+	err = p.Run(ctx, &o, &r)
+	r.Counter = l.Updates() + 1
+	p.judge(&r)
+	r.Converged = r.Converged && r.Violators == 0 // an update may be impossible
+	leave()
+	return r, err
+}
+
+// judge fills in what the learner has reached.
+func (p *Passes) judge(r *learner.FitResult) {
+	p.Status(r)
+	r.Bound = p.bound()
+}
+
+func (p *Passes) bound() float64 {
+	if !p.Known {
+		return math.Inf(1)
+	}
+	return p.Bound()
 }
 
 // Flags of the cut of passes.
@@ -63,13 +128,13 @@ const (
 	cutOnActive              // it is over the active set
 	cutActiveSet             // FitOptions
 	cutHalving
-	CutBound // the bound is known
+	cutBound // the bound is known
 )
 
 // CheckPassCut checks the cut of a learner that goes over examples on its weights: all that resume
 // reads is there and in range, so that a State from elsewhere can't make a run fail.
 func CheckPassCut(c *learner.Codec) {
-	n, at, flags := cutFields(c)
+	n, at, flags := cutFields(c, nil, nil, nil, nil, nil)
 	delta := c.Scalar("delta", nil)
 	c.Want(delta >= 0 && delta <= 1, "where a run was cut: scalar %q is %v, want one in [0, 1]",
 		"delta", delta)
@@ -93,7 +158,7 @@ func CheckPassCut(c *learner.Codec) {
 			of = uint64(len(list))
 		}
 	}
-	c.Want(flags < 2*CutBound && (flags&cutOnActive == 0 || at <= of),
+	c.Want(flags < 2*cutBound && (flags&cutOnActive == 0 || at <= of),
 		"where a run was cut: counter %q is %d, at %d of %d", learner.CutFlags, flags, at, of)
 }
 
@@ -107,26 +172,6 @@ func ResumableCut[T learner.Float](cut *learner.State, b *engine.Block[T],
 	flags := cut.Counters[learner.CutFlags]
 	if (flags&cutActiveSet != 0) != o.ActiveSet || (flags&cutHalving != 0) != o.Halving {
 		return nil
-	}
-	return cut
-}
-
-// CompleteCut completes a cut, if there is one: data is the fingerprint of the examples, and the
-// bound is known or not. scalars are the learner's own.
-func (p *Passes) CompleteCut(data func() uint64, known bool,
-	scalars map[string]float64) *learner.State {
-	cut := p.Cut
-	if cut == nil {
-		return nil
-	}
-	cut.Counters[learner.CutData], cut.Counters[learner.CutN] = data(), uint64(p.N)
-	if known {
-		cut.Counters[learner.CutFlags] |= CutBound
-	}
-	for k, v := range scalars {
-		if v-v == 0 { // finite: a State takes no others
-			cut.Scalars[k] = v
-		}
 	}
 	return cut
 }
@@ -194,7 +239,7 @@ func (p *Passes) Run(ctx context.Context, o *learner.FitOptions, r *learner.FitR
 
 // resume goes to where the run was cut that this one goes on from.
 func (g *passing) resume() {
-	c := g.Resumed
+	c := g.resumed
 	if c == nil {
 		return
 	}
@@ -220,23 +265,23 @@ func (g *passing) place(i int) int64 {
 
 // stop leaves a cut before the i-th example of the present pass, which has made no update or some.
 func (g *passing) stop(i int, none bool) {
-	g.Cut = &learner.State{
-		Counters: map[string]uint64{learner.CutAt: uint64(i), learner.CutEpochs: uint64(g.epochs),
-			learner.CutFlags: 0},
+	g.cut = &learner.State{
+		Counters: map[string]uint64{learner.CutN: uint64(g.N), learner.CutAt: uint64(i),
+			learner.CutEpochs: uint64(g.epochs), learner.CutFlags: 0},
 		Scalars: map[string]float64{"delta": g.delta},
 	}
 	for _, f := range []struct {
 		is   bool
 		flag uint64
 	}{{!none, cutUpdated}, {g.active != nil, cutOnActive}, {g.o.ActiveSet, cutActiveSet},
-		{g.o.Halving, cutHalving}} {
+		{g.o.Halving, cutHalving}, {g.Known, cutBound}} {
 		if f.is {
-			g.Cut.Counters[learner.CutFlags] |= f.flag
+			g.cut.Counters[learner.CutFlags] |= f.flag
 		}
 	}
-	keepIn(g.Cut, "active", g.active)
+	keepIn(g.cut, "active", g.active)
 	if len(g.updated) > 0 {
-		keepIn(g.Cut, "updated", g.updated)
+		keepIn(g.cut, "updated", g.updated)
 	}
 	g.r.Presented = g.place(i) - g.start
 }
@@ -300,11 +345,11 @@ func (g *passing) next() {
 func (g *passing) checkpoint() error {
 	g.mark.set(g.looked)
 	now := *g.r
-	g.Status(&now)
-	if err := g.Checkpoint(now); err != nil {
+	g.judge(&now)
+	if err := g.Passes.checkpoint(now); err != nil {
 		return err
 	}
-	g.Cut = nil
+	g.cut = nil
 	return nil
 }
 
@@ -314,7 +359,7 @@ func (g *passing) report() {
 		return
 	}
 	now := *g.r
-	g.Status(&now)
+	g.judge(&now)
 	g.w.Report(learner.FitStatus{Updates: now.Updates, Epochs: now.Epochs, Violators: now.Violators,
 		Margin: now.Margin, Bound: now.Bound})
 }
@@ -331,7 +376,7 @@ func (g *passing) passed(none bool) (ended bool) {
 	case none:
 		g.r.Converged = true
 		return true
-	case g.Bound != nil && g.Bound() <= g.Least && g.violated(*g.r):
+	case g.bound() <= g.Least && g.violated(*g.r):
 		return true // not separable by a margin that counts as one
 	case g.o.ActiveSet:
 		g.active, g.updated = g.updated, nil
@@ -341,25 +386,6 @@ func (g *passing) passed(none bool) (ended bool) {
 
 // violated reports whether there are violators left. Cost: a score of every example.
 func (p *Passes) violated(r learner.FitResult) bool {
-	p.Status(&r)
+	p.judge(&r)
 	return r.Violators > 0
-}
-
-// CheckOptions refuses options that no learner takes, and those that only learners of [Passes]
-// take: onWeights says that this is one, halving that it has an accuracy.
-func CheckOptions(name string, o *learner.FitOptions, onWeights, halving bool) error {
-	switch {
-	case o.MaxUpdates < 0:
-		return fmt.Errorf("%s: MaxUpdates is %d, want >= 0: %w", name, o.MaxUpdates,
-			learner.ErrConfig)
-	case o.ActiveSet && !onWeights:
-		return fmt.Errorf("%s: has no active set (FitOptions.ActiveSet): it finds the next "+
-			"violator "+
-			"among all at once: %w", name, learner.ErrConfig)
-	case o.Halving && !halving:
-		return fmt.Errorf("%s: has no accuracy to halve (FitOptions.Halving) with these "+
-			"settings: %w", name,
-			learner.ErrConfig)
-	}
-	return nil
 }

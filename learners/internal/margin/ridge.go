@@ -1,7 +1,6 @@
 package margin
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -16,25 +15,6 @@ const leastWeight = 0x1p-256
 
 // Counts reports whether an example of that weight is learned.
 func Counts(w float64) bool { return w >= leastWeight }
-
-// NoneCounts reports whether there are weights, and none with which an example is learned.
-func NoneCounts[T learner.Float](b *engine.Block[T]) bool {
-	return b.Weighted() && !slices.ContainsFunc(b.W, func(w T) bool { return Counts(float64(w)) })
-}
-
-// noneCounts is the error of such examples.
-func noneCounts(name string) error {
-	return fmt.Errorf("%s: no examples of a weight above 0: %w", name, learner.ErrFit)
-}
-
-// checkPrices is primal.CheckBlock of a soft margin Delta, whose slacks have prices that weights
-// multiply; a hard margin, of Delta 0, takes none.
-func checkPrices[T learner.Float](name string, b *engine.Block[T], delta float64) error {
-	if delta > 0 {
-		return primal.CheckWeighted(name, b, b.Len())
-	}
-	return primal.CheckBlock(name, b, b.Len())
-}
 
 // ridge is what a soft margin adds to the squared length of each example: Delta^2/w_k, 0 of a hard
 // margin.
@@ -97,4 +77,18 @@ func leastMargin[T learner.Float](b *engine.Block[T], r *ridge) float64 {
 		}
 	}
 	return primal.LeastMargin(shortest2+least, longest2+r.most())
+}
+
+// softMargin fills in D of Theorem 2 of the CRAMMA paper, after gamma and gamma_0. margin returns
+// the margin of example k without its extended coordinate, as a share of |w|, and 1/w_k: an example
+// counts as often as it weighs. One that is left out has 0 there.
+func softMargin(r *learner.FitResult, n int, margin func(k int) (m, inverse float64)) {
+	var d2 float64
+	for k := range n {
+		if m, inverse := margin(k); inverse > 0 {
+			d := max(0, r.Gamma0-m) // (19)
+			d2 += float64(d*d) / inverse
+		}
+	}
+	r.D = math.Sqrt(d2)
 }

@@ -78,6 +78,7 @@ func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halv
 			return c.updates != before // equal examples of both classes make none
 		},
 		Bound:  func() float64 { return math.Sqrt(c.bound2) },
+		Known:  true,
 		Least:  primal.LeastMargin(shortest, longest),
 		Status: func(r *learner.FitResult) { c.judge(delta, r) },
 	}
@@ -88,7 +89,7 @@ func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halv
 	if failed != nil {
 		err = failed
 	}
-	c.judge(delta, &r.FitResult)
+	p.judge(&r.FitResult)
 	r.Converged = r.Converged && r.Violators == 0 // equal examples of both classes can't be learned
 	for k := range n {
 		if c.Norm2 > 0 {
@@ -149,7 +150,7 @@ func (c *RowSolver[T]) judge(delta float64, r *learner.FitResult) {
 			r.Violators++
 		}
 	}
-	r.Margin, r.Bound = float64(least*math.Sqrt(c.Norm2)), math.Sqrt(c.bound2)
+	r.Margin = float64(least * math.Sqrt(c.Norm2))
 }
 
 // FillSoftMargin fills in what FitResult has of a soft margin, as [ScaledLinear] does for learners
@@ -164,15 +165,13 @@ func (c *RowSolver[T]) FillSoftMargin(r *learner.FitResult) {
 	}
 	length := math.Sqrt(c.Norm2-float64(c.Ridge*m2)) / c.Norm2 // |w| without slacks
 	r.Gamma, r.Gamma0 = r.Margin, r.Margin/math.Sqrt(c.Norm2)/length
-	var d2 float64
-	for k, s := range c.s {
+	r.DPrime = c.Ridge * math.Sqrt(m2) / c.Norm2 / length
+	softMargin(r, len(c.s), func(k int) (m, inverse float64) {
 		if !c.counts(k) {
-			continue
+			return 0, 0
 		}
-		d := max(0, r.Gamma0-float64(c.Y[k]*s)/c.Norm2/length) // (19) of the CRAMMA paper
-		d2 += float64(float64(d*d) / c.inverse(k))
-	}
-	r.D, r.DPrime = math.Sqrt(d2), c.Ridge*math.Sqrt(m2)/c.Norm2/length
+		return float64(c.Y[k]*c.s[k]) / c.Norm2 / length, c.inverse(k)
+	})
 }
 
 // margin returns y f + xi of example k, xi = m_k Ridge/(w_k |u|^2).

@@ -2,9 +2,7 @@ package margin
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"sync"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -156,20 +154,9 @@ type PassRule[T learner.Float] struct {
 func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, b *engine.Block[T],
 	o learner.FitOptions, rule *PassRule[T]) (learner.FitResult, error) {
 	name, n := l.Name, b.Len()
-	if err := checkPrices(name, b, o.Delta); err != nil {
+	if err := CheckFit(name, b, &o, Fits{Weights: o.Delta > 0, ActiveSet: true,
+		Halving: rule.Goal != nil}); err != nil {
 		return learner.FitResult{}, err
-	}
-	if err := CheckOptions(name, &o, true, rule.Goal != nil); err != nil {
-		return learner.FitResult{}, err
-	}
-	switch {
-	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
-		return learner.FitResult{}, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name,
-			o.Delta, learner.ErrConfig)
-	case n == 0:
-		return learner.FitResult{}, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
-	case NoneCounts(b):
-		return learner.FitResult{}, noneCounts(name)
 	}
 	from := ResumableCut(l.Cut, b, &o)
 	if o.Delta > 0 && from != nil && len(floats(from, "w")) != max(len(l.W), b.Dim) {
@@ -180,62 +167,23 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, b *engine.Block[T],
 	}
 	slacks := ridgeOf(b, o.Delta)
 	l.W = primal.Grown(l.W, b.Dim)
+	keeps := Cuts{Cut: &l.Cut, Updates: l.Updates, Own: rule.Own}
 	if o.Delta > 0 {
 		l.Ext = &extended{ridge: slacks, alpha: make([]float64, n), Scale: 1}
+		defer func() { l.Ext = nil }()
 		if from != nil {
 			l.unfold(from)
 		}
+		keeps.Leave = func() { l.foldSlacks(o.Delta) }
+		keeps.Return = func() { l.unfold(l.Cut) }
 	}
-	known := l.UpdateCount == 0 // else other examples may have been learned, and bound says nothing
-	if from != nil {
-		known = from.Counters[learner.CutFlags]&CutBound != 0
-	}
-	r := learner.FitResult{}
-	p := Passes{
-		Resumed: from,
-		Bound: func() float64 {
-			if !known {
-				return math.Inf(1)
-			}
-			return rule.Bound()
-		},
+	return FitPasses(ctx, b, o, from, &Passes{
+		N: n, Goal: rule.Goal, Delta: rule.Delta,
+		Learn:  func(k int) bool { return slacks.counts(k) && rule.Learn(b, k).Updates > 0 },
+		Status: func(r *learner.FitResult) { l.judge(b, rule.Violates, r) },
+		Bound:  rule.Bound, Known: l.UpdateCount == 0,
 		Least: max(rule.Least, leastMargin(b, &slacks)),
-		N:     n, Goal: rule.Goal,
-		Learn: func(k int) bool { return slacks.counts(k) && rule.Learn(b, k).Updates > 0 },
-		Delta: rule.Delta,
-	}
-	p.Status = func(r *learner.FitResult) {
-		l.judge(b, rule.Violates, r)
-		r.Bound = p.Bound()
-	}
-	data := sync.OnceValue(func() uint64 { return learner.Fingerprint(b) })
-	leave := func() {
-		var own map[string]float64
-		if rule.Own != nil {
-			own = rule.Own()
-		}
-		if l.Cut = p.CompleteCut(data, known, own); l.Ext != nil {
-			l.foldSlacks(o.Delta)
-		}
-	}
-	p.Checkpoint = func(r learner.FitResult) error {
-		r.Counter = l.UpdateCount + 1
-		leave()
-		err := o.Checkpoint(r)
-		if l.Ext != nil {
-			l.unfold(l.Cut)
-		}
-		l.Cut = nil
-		return err
-	}
-	l.Cut = nil
-	err := p.Run(ctx, &o, &r)
-	r.Counter = l.UpdateCount + 1
-	p.Status(&r)
-	r.Converged = r.Converged && r.Violators == 0 // an update may be impossible
-	leave()
-	l.Ext = nil
-	return r, err
+	}, &keeps)
 }
 
 // foldSlacks makes the weights what they are without extended coordinates, which are no part of the
@@ -270,7 +218,7 @@ func (l *ScaledLinear[T]) unfold(cut *learner.State) {
 
 // checkSlackFields checks what foldSlacks adds to a cut of a run over n examples, if it did.
 func checkSlackFields(c *learner.Codec, n uint64) {
-	if !softField(c) {
+	if !softField(c, nil) {
 		return
 	}
 	for _, k := range []string{"scale", "norm2", "slack_scale"} {
@@ -311,16 +259,11 @@ func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) boo
 	length := math.Sqrt(length2)
 	r.Margin = least / math.Sqrt(length2+ext)
 	r.Gamma, r.Gamma0 = r.Margin, least/length
-	var d2 float64
-	for k, m := range s { // an example counts as often as it weighs
-		if !l.Ext.ridge.counts(k) {
-			continue
-		}
+	r.DPrime = math.Sqrt(float64(l.Ext.ridge.delta2*ext)) / length
+	softMargin(r, len(s), func(k int) (m, inverse float64) {
 		own := float64(l.Ext.ridge.of(k) * float64(l.Ext.Scale*l.Ext.alpha[k]))
-		d := max(0, r.Gamma0-(m-own)/length) // (19) of the CRAMMA paper
-		d2 += float64(d*d) / l.Ext.ridge.inverse(k)
-	}
-	r.D, r.DPrime = math.Sqrt(d2), math.Sqrt(float64(l.Ext.ridge.delta2*ext))/length
+		return (s[k] - own) / length, l.Ext.ridge.inverse(k)
+	})
 }
 
 // Fields walks the tensor w with the scalars scale, norm2 and grown, the number of updates, and

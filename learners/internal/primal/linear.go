@@ -13,19 +13,17 @@ import (
 // start at 0 and grow with the blocks, and a factor on them. It has all methods of a learner but
 // Learn.
 type Linear[T learner.Float] struct {
-	Name        string  // of the learner, for errors
+	Stored
 	W           []T     // one a feature seen, in the precision of the examples
 	Scale       float64 // the weights are Scale W
 	UpdateCount int64   // how often the rule has fired
 	// where a Fit was cut; nil if none was, or something was learned since
 	Cut *learner.State
-	// Walk walks all of the learner's State.
-	Walk func(*learner.Codec)
 }
 
 // NewLinear returns weights without features, with that factor.
 func NewLinear[T learner.Float](name string, scale float64) Linear[T] {
-	return Linear[T]{Name: name, Scale: scale}
+	return Linear[T]{Stored: Stored{Name: name}, Scale: scale}
 }
 
 // Begin checks all that can be wrong with a call of Learn, then makes room for the features of b.
@@ -105,17 +103,6 @@ func (l *Linear[T]) Updates() int64 { return l.UpdateCount }
 
 // Bytes returns the memory of the weights.
 func (l *Linear[T]) Bytes() int64 { return BytesOf(l.W) + int64(unsafe.Sizeof(*l)) }
-
-// State is Learner.State.
-func (l *Linear[T]) State() learner.State { return learner.StateOf(l.Walk) }
-
-// SetState is Learner.SetState.
-func (l *Linear[T]) SetState(s learner.State) error { return learner.SetState(l.Name, s, l.Walk) }
-
-// CheckState is Learner.CheckState.
-func (l *Linear[T]) CheckState(s learner.State) error {
-	return learner.CheckState(l.Name, s, l.Walk)
-}
 
 // Fields walks the number of updates and the weights, and returns these.
 func (l *Linear[T]) Fields(c *learner.Codec) []T {
