@@ -37,7 +37,7 @@ func (*ADFConfig) Entry() learner.Entry {
 //	(2) V_i -= (h d/v) (V_i x_i)^2
 //
 //	paper    here    shape, unit
-//	m, V     m, v    mean and variance, one a feature
+//	m, V     W, V    mean and variance, one a feature
 //
 // Deviations: none. An example in which v is not a normal number is skipped.
 //
@@ -46,10 +46,8 @@ func (*ADFConfig) Entry() learner.Entry {
 // Cost: O(non-zeros). Memory: two float64 a feature.
 type diagonalADF[T learner.Float] struct {
 	primal.Stored
-	eps     float64
-	probit2 float64              // variance of the noise of scores; 0: a step
-	noise   *gauss.NoiseEstimate // that eps follows; nil: none
-	m, v    []float64
+	q       diagonal[T]
+	noise   *gauss.NoiseEstimate // that q.eps follows; nil: none
 	updates int64
 	passed  int64 // examples skipped
 }
@@ -91,18 +89,15 @@ func (c *ADFConfig) Memory(x learner.Extent) learner.Footprint {
 	if c.Covariance != "diagonal" {
 		return virtualFootprint(x, 0, 0)
 	}
-	var f learner.Footprint
-	f.Copied(x, 8, learner.Times(x.Features, 16))
-	f.Tables(x, "means and variances", 16)
-	f.Add("work space", 1, primal.FixedBytes)
-	return f
+	return gauss.DiagonalFootprint(x)
 }
 
 func newADF[T learner.Float](cfg ADFConfig, _ learner.Env) (learner.Learner[T], error) {
 	if cfg.Covariance == "diagonal" {
-		l := &diagonalADF[T]{Stored: primal.Stored{Name: "adf"}, eps: cfg.Noise,
-			probit2: float64(cfg.Probit * cfg.Probit),
-			noise:   gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)}
+		l := &diagonalADF[T]{Stored: primal.Stored{Name: "adf"},
+			noise: gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)}
+		l.q.Name, l.q.Divisor, l.q.eps = "adf", 1, cfg.Noise
+		l.q.probit2 = float64(cfg.Probit * cfg.Probit)
 		l.Walk = l.fields
 		return l, nil
 	}
@@ -115,9 +110,8 @@ func (l *diagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 	if err := primal.CheckBlock("adf", b, len(rounds)); err != nil {
 		return err
 	}
-	l.m = primal.Grown(l.m, b.Dim)
-	l.v = gauss.GrownVariances(l.v, b.Dim)
-	mean, variances := l.m, l.v
+	l.q.Grow(b.Dim)
+	mean, variances := l.q.W, l.q.V
 	for i := range b.Len() {
 		f := primal.DotMixed(b, i, mean)
 		rounds[i] = learner.Round{Score: f}
@@ -129,14 +123,14 @@ func (l *diagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 			l.passed++
 			continue
 		}
-		v += l.probit2
+		v += l.q.probit2
 		root, y := math.Sqrt(v), float64(b.Y[i])
 		z := float64(y*f) / root
 		if l.noise != nil {
 			l.noise.See(z)
-			l.eps = l.noise.Rate
+			l.q.eps = l.noise.Rate
 		}
-		s := gauss.NewStepFactor(z, l.eps)
+		s := gauss.NewStepFactor(z, l.q.eps)
 		step, shrink := float64(y*s.H)/root, float64(s.H*s.D)/v
 		idx, val := b.Example(i)
 		if idx == nil {
@@ -170,26 +164,14 @@ func diagonalStep(m, v, x, step, shrink float64) (mean, variance float64) {
 	return math.FMA(step, vx, m), float64(v * left)
 }
 
-// hypothesis is the posterior as it is.
-func (l *diagonalADF[T]) hypothesis() diagonal[T] {
-	return diagonal[T]{primal.WideWeights[T]{Name: "adf", W: l.m, Divisor: 1}, l.v, l.eps,
-		l.probit2}
-}
-
 // Score is Learner.Score: the mean of w.x.
-func (l *diagonalADF[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.hypothesis()
-	return p.Score(b, dst)
-}
+func (l *diagonalADF[T]) Score(b *engine.Block[T], dst []float64) error { return l.q.Score(b, dst) }
 
 // Proba is Prober.Proba, as that of VVM. O(non-zeros) an example.
-func (l *diagonalADF[T]) Proba(b *engine.Block[T], dst []float64) error {
-	p := l.hypothesis()
-	return p.Proba(b, dst)
-}
+func (l *diagonalADF[T]) Proba(b *engine.Block[T], dst []float64) error { return l.q.Proba(b, dst) }
 
-func (l *diagonalADF[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
-func (l *diagonalADF[T]) View() learner.Predictor[T]     { return l.hypothesis().view() }
+func (l *diagonalADF[T]) Snapshot() learner.Predictor[T] { return l.q.copied() }
+func (l *diagonalADF[T]) View() learner.Predictor[T]     { return l.q.view() }
 
 // MergePosterior is that of VVM, of two learners with a diagonal covariance.
 func (l *diagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
@@ -204,7 +186,7 @@ func (l *diagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 	l.passed += o.passed
 	if l.noise != nil {
 		l.noise.Join(o.noise)
-		l.eps = l.noise.Rate
+		l.q.eps = l.noise.Rate
 	}
 	return nil
 }
@@ -212,8 +194,8 @@ func (l *diagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 // alike returns the learner that other is, one of the same form with the same label noise.
 func (l *diagonalADF[T]) alike(other learner.Learner[T]) (*diagonalADF[T], error) {
 	o, ok := other.(*diagonalADF[T])
-	if !ok || (o.noise != nil) != (l.noise != nil) || l.noise == nil && o.eps != l.eps ||
-		ok && o.probit2 != l.probit2 {
+	if !ok || (o.noise != nil) != (l.noise != nil) || l.noise == nil && o.q.eps != l.q.eps ||
+		ok && o.q.probit2 != l.q.probit2 {
 		return nil, fmt.Errorf("adf: other posterior is of %T, or of another label-noise or "+
 			"noise: %w", other, learner.ErrPrior)
 	}
@@ -240,7 +222,7 @@ func (l *diagonalADF[T]) DividePrior(prior learner.Learner[T], times int) error 
 			*l = before
 			return gauss.CheckBegun("adf", 0, 1, 1)
 		}
-		l.eps = l.noise.Rate
+		l.q.eps = l.noise.Rate
 	}
 	l.updates -= int64(times) * o.updates
 	l.passed = max(0, l.passed-int64(times)*o.passed)
@@ -250,23 +232,25 @@ func (l *diagonalADF[T]) DividePrior(prior learner.Learner[T], times int) error 
 // combine takes the posterior of o n times out of l's, in natural parameters and without the prior,
 // of which there is one; n = -1 takes it in. what names the result in the error.
 func (l *diagonalADF[T]) combine(o *diagonalADF[T], n float64, what string) error {
-	m, v := primal.Grown(slices.Clone(l.m), len(o.m)), gauss.GrownVariances(slices.Clone(l.v),
-		len(o.m))
-	for i, m2 := range o.m {
-		precision := math.FMA(-n, 1/o.v[i]-1, 1/v[i])
-		mean := math.FMA(-n, m2/o.v[i], m[i]/v[i]) / precision
+	q := gauss.Diagonal[T]{V: slices.Clone(l.q.V)}
+	q.W = slices.Clone(l.q.W)
+	q.Grow(len(o.q.W))
+	m, v := q.W, q.V
+	for i, m2 := range o.q.W {
+		precision := math.FMA(-n, 1/o.q.V[i]-1, 1/v[i])
+		mean := math.FMA(-n, m2/o.q.V[i], m[i]/v[i]) / precision
 		if !(precision > 0) || math.IsInf(precision, 0) || mean-mean != 0 {
 			return fmt.Errorf("adf: the %s of the posteriors of weight %d is not a "+
 				"distribution: %w", what, i, learner.ErrPrior)
 		}
 		m[i], v[i] = mean, 1/precision
 	}
-	l.m, l.v = m, v
+	l.q.W, l.q.V = m, v
 	return nil
 }
 
 // Weights returns the posterior mean.
-func (l *diagonalADF[T]) Weights() []float64 { return slices.Clone(l.m) }
+func (l *diagonalADF[T]) Weights() []float64 { return slices.Clone(l.q.W) }
 
 // Report returns how many examples were skipped.
 func (l *diagonalADF[T]) Report() learner.PosteriorReport {
@@ -280,34 +264,23 @@ func (l *diagonalADF[T]) Report() learner.PosteriorReport {
 func (l *diagonalADF[T]) Updates() int64 { return l.updates }
 
 func (l *diagonalADF[T]) Bytes() int64 {
-	return primal.BytesOf(l.m) + primal.BytesOf(l.v) + int64(unsafe.Sizeof(*l))
+	return primal.BytesOf(l.q.W) + primal.BytesOf(l.q.V) + int64(unsafe.Sizeof(*l))
 }
 
 // Forget is [learner.Forgetter.Forget]: no variance becomes larger than that of the prior.
-func (l *diagonalADF[T]) Forget(keep float64) error {
-	if err := learner.CheckKeep("adf", keep); err != nil {
-		return err
-	}
-	gauss.WidenVariances(l.v, keep)
-	return nil
-}
+func (l *diagonalADF[T]) Forget(keep float64) error { return l.q.Forget(keep) }
 
 func (l *diagonalADF[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	learner.Count(c, "passed", &l.passed)
-	m := learner.Vector(c, "w", &l.m)
-	v := learner.Vector(c, "variance", &l.v)
-	c.Want(len(m) == len(v), "%d means and %d variances", len(m), len(v))
-	c.PerFeature("w", len(m))
-	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return x < 0 }), "a negative variance")
-	l.noise.Fields(c, func(rate float64) { l.eps = rate })
+	l.q.Diagonal.Fields(c)
+	l.noise.Fields(c, func(rate float64) { l.q.eps = rate })
 }
 
 // diagonal is a normal distribution of the weights with a diagonal covariance.
 type diagonal[T learner.Float] struct {
-	primal.WideWeights[T]           // the mean
-	v                     []float64 // variances
-	eps, probit2          float64   // rate of wrong labels, variance of the noise of scores
+	gauss.Diagonal[T]
+	eps, probit2 float64 // rate of wrong labels, variance of the noise of scores; 0: a step
 }
 
 // Proba is Prober.Proba, as that of a full covariance. O(non-zeros) an example.
@@ -316,13 +289,13 @@ func (p *diagonal[T]) Proba(b *engine.Block[T], dst []float64) error {
 		return err
 	}
 	for i := range b.Len() {
-		dst[i] = gauss.Probability(dst[i], gauss.DiagonalVariance(b, i, p.v)+p.probit2, p.eps)
+		dst[i] = gauss.Probability(dst[i], gauss.DiagonalVariance(b, i, p.V)+p.probit2, p.eps)
 	}
 	return nil
 }
 
 func (p *diagonal[T]) Bytes() int64 {
-	return primal.BytesOf(p.W) + primal.BytesOf(p.v) + int64(unsafe.Sizeof(*p))
+	return primal.BytesOf(p.W) + primal.BytesOf(p.V) + int64(unsafe.Sizeof(*p))
 }
 
 // State is Predictor.State: means and variances, and the rate of wrong labels as the scalar noise.
@@ -333,23 +306,20 @@ func (p *diagonal[T]) CheckState(s learner.State) error {
 }
 
 func (p *diagonal[T]) Restored(s learner.State) (learner.Predictor[T], error) {
-	return primal.Restored(p.Name, &diagonal[T]{WideWeights: primal.WideWeights[T]{Name: p.Name,
-		Divisor: 1}}, s)
+	var r diagonal[T]
+	r.Name, r.Divisor = p.Name, 1
+	return primal.Restored(p.Name, &r, s)
 }
 
 func (p *diagonal[T]) Fields(c *learner.Codec) {
-	w, v := learner.Vector(c, "w", &p.W), learner.Vector(c, "variance", &p.v)
-	c.Want(len(w) == len(v), "%d means and %d variances", len(w), len(v))
-	c.PerFeature("w", len(w))
-	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }),
-		"a variance is no number >= 0")
+	p.Diagonal.Fields(c)
 	eps, probit2 := gauss.NoiseRate(c, p.eps), gauss.ProbitVariance(c, p.probit2)
 	c.Then(func() { p.eps, p.probit2 = eps, probit2 })
 }
 
 // copied returns a copy with memory of its own.
 func (p diagonal[T]) copied() learner.Predictor[T] {
-	p.W, p.v = slices.Clone(p.W), slices.Clone(p.v)
+	p.W, p.V = slices.Clone(p.W), slices.Clone(p.V)
 	return &p
 }
 

@@ -196,22 +196,7 @@ func (l *budgetLearner[T]) best() int {
 	return best
 }
 
-func (l *budgetLearner[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.Sum(1)
-	return p.Score(b, dst)
-}
-
-func (l *budgetLearner[T]) Snapshot() learner.Predictor[T] { return l.Sum(1).Copied() }
-
-// View is for [learner.ViewOf].
-func (l *budgetLearner[T]) View() learner.Predictor[T] { return l.Sum(1).View() }
-
-// Weights returns nil: the hypothesis is a sum over kept examples.
-func (l *budgetLearner[T]) Weights() []float64 { return nil }
-
 func (l *budgetLearner[T]) Updates() int64 { return l.updates }
-
-func (l *budgetLearner[T]) Bytes() int64 { return l.Set.Bytes() }
 
 func (l *budgetLearner[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)

@@ -17,7 +17,7 @@ func natural(t *testing.T, l learner.Learner[float64], d int) (A [][]float64, b 
 	if a, ok := l.(*diagonalADF[float64]); ok {
 		for i := range d {
 			A[i] = make([]float64, d)
-			A[i][i] = 1 / a.v[i]
+			A[i][i] = 1 / a.q.V[i]
 		}
 	} else {
 		v := l.(*vvm[float64])

@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
 	"github.com/halfspace-ml/halfspace/learners/internal/linalg"
@@ -270,15 +270,7 @@ func (l *ngLearner[T]) reduce() {
 		l.order[j] = j
 	}
 	diagonal := func(j int) float64 { return l.gram[j*l.size+j] }
-	slices.SortStableFunc(l.order, func(a, b int) int {
-		switch x, y := diagonal(a), diagonal(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(l.order, func(a, b int) int { return cmp.Compare(diagonal(b), diagonal(a)) })
 	for r, j := range l.order[:k] {
 		u := l.rows[n+r]
 		clear(u)
@@ -386,10 +378,9 @@ type columnWeights[T learner.Float] struct {
 // score returns f(x) of example i of a checked block, and leaves its inner products with the
 // columns in dots, if that is not nil.
 func (p *columnWeights[T]) score(b *engine.Block[T], i int, dots []float64) float64 {
-	idx, val := primal.ExampleUpTo(b, i, len(p.w))
-	f := columnDot(p.w, idx, val)
+	f := primal.DotMixed(b, i, p.w)
 	for j, column := range p.columns {
-		d := columnDot(column, idx, val)
+		d := primal.DotMixed(b, i, column)
 		if dots != nil {
 			dots[j] = d
 		}
@@ -475,10 +466,3 @@ func (p columnWeights[T]) copied() learner.Predictor[T] {
 
 // view returns the same weights; good until they change.
 func (p columnWeights[T]) view() learner.Predictor[T] { return &p }
-
-func columnDot[T learner.Float](w []float64, idx []int32, val []T) float64 {
-	if idx == nil {
-		return vecmath.DotMixed(w[:len(val)], val)
-	}
-	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
-}

@@ -61,9 +61,9 @@ func (*SOGPConfig) Entry() learner.Entry {
 //	eps       Config.Eps        rate of wrong labels
 //	tol       Config.Novelty    the Gram matrix of the basis points has about the condition 1/tol at
 //	                            most, which costs as many digits
-//	b_i       list              basis points; one that comes takes the slot of the one that went
-//	alpha     alpha             one a basis point
-//	C, Q      C, Q              n x n, symmetric
+//	b_i       p.List            basis points; one that comes takes the slot of the one that went
+//	alpha     p.Coef            one a basis point
+//	C, Q      p.C, Q            n x n, symmetric
 //
 // Deviations: the likelihood has both kinds of noise; the paper's probit is eps = 0. An example is
 // skipped where s^2 is not a positive finite number: in the range of rounding errors, with s0 =
@@ -80,12 +80,8 @@ type sogp[T learner.Float] struct {
 	primal.Stored
 	cfg SOGPConfig
 	kept.Current[T]
-	list    *engine.Points[T]
-	mean    kept.Sum[T]                     // over list, but for the coefficients
-	spares  *scratch.Stack[processScore[T]] // of Scores that may run at the same time
-	alpha   []float64
-	C, Q    []float64 // rows of stride elements
-	stride  int
+	p       processSum[T]
+	Q       []float64 // rows of p.stride elements
 	updates int64
 	passed  int64 // examples skipped
 
@@ -185,8 +181,9 @@ func newSOGP[T learner.Float](cfg SOGPConfig, env learner.Env) (learner.Learner[
 	if err != nil {
 		return nil, err
 	}
-	l := &sogp[T]{Stored: primal.Stored{Name: "sogp"}, cfg: cfg, mean: mean, list: mean.List,
-		spares: new(scratch.Stack[processScore[T]]), kept: env.Kept}
+	l := &sogp[T]{Stored: primal.Stored{Name: "sogp"}, cfg: cfg, kept: env.Kept,
+		p: processSum[T]{Sum: mean, noise: cfg.Noise, eps: cfg.Eps,
+			spares: new(scratch.Stack[processScore[T]])}}
 	l.Walk = l.fields
 	if l.kept > 0 {
 		l.room(cfg.Basis + 1)
@@ -199,9 +196,8 @@ func (l *sogp[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		return err
 	}
 	for i := range b.Len() {
-		l.room(len(l.alpha) + 1)
-		p := l.hypothesis()
-		m, v := p.moments(&l.Current, l.ck, b, i)
+		l.room(len(l.p.Coef) + 1)
+		m, v := l.p.moments(&l.Current, l.ck, b, i)
 		rounds[i] = learner.Round{Score: m}
 		learned, err := l.learn(float64(b.Y[i]), m, v)
 		if err != nil {
@@ -215,28 +211,20 @@ func (l *sogp[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	return nil
 }
 
-// hypothesis is the posterior process as it is.
-func (l *sogp[T]) hypothesis() processSum[T] {
-	p := processSum[T]{Sum: l.mean, C: l.C, stride: l.stride, noise: l.cfg.Noise, eps: l.cfg.Eps,
-		spares: l.spares}
-	p.Coef = l.alpha
-	return p
-}
-
 // room makes room for n basis points.
 func (l *sogp[T]) room(n int) {
-	if n <= l.stride {
+	if n <= l.p.stride {
 		return
 	}
 	stride := (max(n, min(2*n, l.cfg.Basis+1)) + 7) &^ 7
-	for _, A := range []*[]float64{&l.C, &l.Q} {
+	for _, A := range []*[]float64{&l.p.C, &l.Q} {
 		old := *A
 		*A = engine.Aligned[float64](stride * stride)
-		for j := range l.alpha {
-			copy((*A)[j*stride:], old[j*l.stride:][:l.stride])
+		for j := range l.p.Coef {
+			copy((*A)[j*stride:], old[j*l.p.stride:][:l.p.stride])
 		}
 	}
-	l.stride = stride
+	l.p.stride = stride
 	l.ck, l.e, l.u, l.t = make([]float64, stride), make([]float64, stride), make([]float64, stride),
 		make([]float64, stride)
 }
@@ -246,7 +234,7 @@ func (l *sogp[T]) room(n int) {
 func (l *sogp[T]) learn(y, m, v float64) (bool, error) {
 	s2 := float64(l.cfg.Noise*l.cfg.Noise) + v
 	if !(s2 > 0) || s2-s2 != 0 || m-m != 0 {
-		if l.list.DiagOf(&l.Example, 0) != 0 { // else it has no features
+		if l.p.List.DiagOf(&l.Example, 0) != 0 { // else it has no features
 			l.passed++
 		}
 		return false, nil
@@ -261,20 +249,20 @@ func (l *sogp[T]) learn(y, m, v float64) (bool, error) {
 	if q == 0 && r == 0 { // it was as sure as numbers are
 		return false, nil
 	}
-	n, own := len(l.alpha), float64(l.list.DiagOf(&l.Example, 0))
+	n, own := len(l.p.Coef), float64(l.p.List.DiagOf(&l.Example, 0))
 	e, u := l.e[:n+1], l.u[:n+1]
-	vecmath.RowsDot(e[:n], l.Q[:n*l.stride], l.stride, l.Wide)
+	vecmath.RowsDot(e[:n], l.Q[:n*l.p.stride], l.p.stride, l.Wide)
 	gamma := own - vecmath.Dot(l.Wide, e[:n])
 	copy(u, l.ck[:n])
 	if gamma > float64(l.cfg.Novelty*own) {
-		if err := l.CheckRoom("sogp", l.list, l.kept, n < l.cfg.Basis); err != nil {
+		if err := l.CheckRoom("sogp", l.p.List, l.kept, n < l.cfg.Basis); err != nil {
 			return false, err
 		}
-		l.alpha = append(l.alpha, 0)
+		l.p.Coef = append(l.p.Coef, 0)
 		e[n], u[n] = -1, 1
 		for j := range n + 1 {
-			l.C[j*l.stride+n], l.C[n*l.stride+j] = 0, 0
-			l.Q[j*l.stride+n], l.Q[n*l.stride+j] = 0, 0
+			l.p.C[j*l.p.stride+n], l.p.C[n*l.p.stride+j] = 0, 0
+			l.Q[j*l.p.stride+n], l.Q[n*l.p.stride+j] = 0, 0
 		}
 		vecmath.Scal(e, 1/math.Sqrt(gamma))
 		l.outer(l.Q, e, 1) // (3)
@@ -283,17 +271,17 @@ func (l *sogp[T]) learn(y, m, v float64) (bool, error) {
 		u = u[:n]
 		vecmath.Axpy(u, 1, e[:n]) // (5)
 	}
-	vecmath.Axpy(l.alpha, q, u) // (2)
+	vecmath.Axpy(l.p.Coef, q, u) // (2)
 	vecmath.Scal(u, math.Sqrt(math.Abs(r)))
-	l.outer(l.C, u, math.Copysign(1, r))
+	l.outer(l.p.C, u, math.Copysign(1, r))
 	switch {
 	case n > l.cfg.Basis:
 		j := l.least()
 		if l.remove(j); j < n-1 {
-			l.list.Replace(j, &l.Example, 0)
+			l.p.List.Replace(j, &l.Example, 0)
 		}
-	case n > l.list.Len():
-		l.list.Append(&l.Example, 0, 1)
+	case n > l.p.List.Len():
+		l.p.List.Append(&l.Example, 0, 1)
 	}
 	return true, nil
 }
@@ -301,16 +289,16 @@ func (l *sogp[T]) learn(y, m, v float64) (bool, error) {
 // outer adds sign u u' to A, which stays symmetric to the bit.
 func (l *sogp[T]) outer(A, u []float64, sign float64) {
 	for j, v := range u {
-		vecmath.Axpy(A[j*l.stride:][:len(u)], float64(sign*v), u)
+		vecmath.Axpy(A[j*l.p.stride:][:len(u)], float64(sign*v), u)
 	}
 }
 
 // least returns the basis point to remove, (4).
 func (l *sogp[T]) least() int {
-	best, least := len(l.alpha)-1, math.Inf(1)
-	for j, a := range l.alpha {
-		at := j*l.stride + j
-		if d := l.Q[at] + l.C[at]; d > 0 { // else the posterior is sure of it, up to rounding
+	best, least := len(l.p.Coef)-1, math.Inf(1)
+	for j, a := range l.p.Coef {
+		at := j*l.p.stride + j
+		if d := l.Q[at] + l.p.C[at]; d > 0 { // else the posterior is sure of it, up to rounding
 			if score := float64(a*a) / d; score < least {
 				best, least = j, score
 			}
@@ -321,48 +309,42 @@ func (l *sogp[T]) least() int {
 
 // remove removes basis point j, (4), and moves the last one there.
 func (l *sogp[T]) remove(j int) {
-	n := len(l.alpha)
+	n := len(l.p.Coef)
 	u, t := l.u[:n], l.t[:n]
-	copy(u, l.Q[j*l.stride:][:n])
-	copy(t, l.C[j*l.stride:][:n])
+	copy(u, l.Q[j*l.p.stride:][:n])
+	copy(t, l.p.C[j*l.p.stride:][:n])
 	vecmath.Axpy(t, 1, u) // Q* + C*
 	q, d := u[j], t[j]
 	vecmath.Scal(u, 1/math.Sqrt(q))
 	if d > 0 {
-		vecmath.Axpy(l.alpha, -l.alpha[j]/d, t)
+		vecmath.Axpy(l.p.Coef, -l.p.Coef[j]/d, t)
 		vecmath.Scal(t, 1/math.Sqrt(d))
-		l.outer(l.C, t, -1)
+		l.outer(l.p.C, t, -1)
 	}
-	l.outer(l.C, u, 1)
+	l.outer(l.p.C, u, 1)
 	l.outer(l.Q, u, -1)
 	n--
-	l.alpha[j] = l.alpha[n]
-	l.alpha = l.alpha[:n]
-	for _, A := range [2][]float64{l.C, l.Q} {
-		copy(A[j*l.stride:], A[n*l.stride:][:n])
+	l.p.Coef[j] = l.p.Coef[n]
+	l.p.Coef = l.p.Coef[:n]
+	for _, A := range [2][]float64{l.p.C, l.Q} {
+		copy(A[j*l.p.stride:], A[n*l.p.stride:][:n])
 		for k := range n {
-			A[k*l.stride+j] = A[j*l.stride+k]
+			A[k*l.p.stride+j] = A[j*l.p.stride+k]
 		}
-		A[j*l.stride+j] = A[n*l.stride+n]
+		A[j*l.p.stride+j] = A[n*l.p.stride+n]
 	}
 }
 
 // Score is Learner.Score: the mean of f.
-func (l *sogp[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.hypothesis()
-	return p.Score(b, dst)
-}
+func (l *sogp[T]) Score(b *engine.Block[T], dst []float64) error { return l.p.Score(b, dst) }
 
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m/sqrt(s0^2 + v)).
-func (l *sogp[T]) Proba(b *engine.Block[T], dst []float64) error {
-	p := l.hypothesis()
-	return p.Proba(b, dst)
-}
+func (l *sogp[T]) Proba(b *engine.Block[T], dst []float64) error { return l.p.Proba(b, dst) }
 
-func (l *sogp[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
+func (l *sogp[T]) Snapshot() learner.Predictor[T] { return l.p.copied() }
 
 // View is for [learner.ViewOf].
-func (l *sogp[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
+func (l *sogp[T]) View() learner.Predictor[T] { return l.p.view() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *sogp[T]) Weights() []float64 { return nil }
@@ -372,14 +354,13 @@ func (l *sogp[T]) Report() learner.PosteriorReport {
 	return learner.PosteriorReport{Passed: l.passed}
 }
 
-func (l *sogp[T]) Support() int { return l.list.Len() }
+func (l *sogp[T]) Support() int { return l.p.List.Len() }
 
 func (l *sogp[T]) Updates() int64 { return l.updates }
 
 func (l *sogp[T]) Bytes() int64 {
-	return l.mean.Bytes() + l.Current.Bytes() + l.spares.Bytes((*processScore[T]).bytes) +
-		primal.BytesOf(l.alpha) + primal.BytesOf(l.C) + primal.BytesOf(l.Q) +
-		4*primal.BytesOf(l.ck) + int64(unsafe.Sizeof(*l))
+	return l.p.Bytes() + l.Current.Bytes() + primal.BytesOf(l.Q) + 4*primal.BytesOf(l.ck) +
+		int64(unsafe.Sizeof(*l))
 }
 
 func (l *sogp[T]) fields(c *learner.Codec) {
@@ -387,12 +368,13 @@ func (l *sogp[T]) fields(c *learner.Codec) {
 	if c.Optional("passed", l.passed > 0) {
 		passed = learner.Count(c, "passed", &l.passed)
 	}
-	var alpha, C, Q []float64
-	if n := len(l.alpha); c.Writing() {
-		alpha, C, Q = slices.Clone(l.alpha), triangle(l.C, l.stride, n), triangle(l.Q, l.stride, n)
+	var C, Q []float64
+	if n := len(l.p.Coef); c.Writing() {
+		C, Q = triangle(l.p.C, l.p.stride, n), triangle(l.Q, l.p.stride, n)
 	}
-	alpha, C, Q = learner.View(c, "alpha", alpha), learner.View(c, "C", C), learner.View(c, "Q", Q)
-	b := kept.ExampleFields(c, "basis", l.list, -1)
+	alpha := learner.Vector(c, "alpha", &l.p.Coef)
+	C, Q = learner.View(c, "C", C), learner.View(c, "Q", Q)
+	b := kept.ExampleFields(c, "basis", l.p.List, -1)
 	n := len(alpha)
 	if c.Reading() {
 		c.Want(b.Len() == n && len(C) == n*(n+1)/2 && len(Q) == len(C) && n <= l.cfg.Basis,
@@ -403,17 +385,15 @@ func (l *sogp[T]) fields(c *learner.Codec) {
 		return
 	}
 	c.Then(func() {
-		mean := l.mean.Cleared()
-		mean.List.Append(&b, 0, n)
-		r := &sogp[T]{Stored: l.Stored, cfg: l.cfg, mean: mean, list: mean.List, spares: l.spares,
-			updates: updates, passed: passed, kept: l.kept}
-		if r.room(n + 1); r.kept > 0 {
-			r.room(l.cfg.Basis + 1)
+		l.p.Sum, l.p.stride, l.Current = l.p.Cleared(), 0, kept.Current[T]{}
+		l.p.List.Append(&b, 0, n)
+		if l.room(n + 1); l.kept > 0 {
+			l.room(l.cfg.Basis + 1)
 		}
-		r.alpha = append(r.alpha, alpha...)
-		setTriangle(r.C, r.stride, C)
-		setTriangle(r.Q, r.stride, Q)
-		*l = *r
+		l.p.Coef = slices.Clone(alpha)
+		setTriangle(l.p.C, l.p.stride, C)
+		setTriangle(l.Q, l.p.stride, Q)
+		l.updates, l.passed = updates, passed
 	})
 }
 

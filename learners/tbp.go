@@ -433,19 +433,6 @@ func (l *tbp[T]) best() int32 {
 	return best
 }
 
-func (l *tbp[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.Sum(1)
-	return p.Score(b, dst)
-}
-
-func (l *tbp[T]) Snapshot() learner.Predictor[T] { return l.Sum(1).Copied() }
-
-// View is for [learner.ViewOf].
-func (l *tbp[T]) View() learner.Predictor[T] { return l.Sum(1).View() }
-
-// Weights returns nil: the hypothesis is a sum over kept examples.
-func (l *tbp[T]) Weights() []float64 { return nil }
-
 func (l *tbp[T]) Updates() int64 { return l.updates }
 
 func (l *tbp[T]) Bytes() int64 {

@@ -428,9 +428,7 @@ func (v *vvm[T]) MergePosterior(other learner.Learner[T]) error {
 			v.reduce()
 		}
 	}
-	r, of := &v.p.Report, q.Report
-	r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost = r.Sweeps+of.Sweeps,
-		r.Unconverged+of.Unconverged, r.Merged+of.Merged, r.Passed+of.Passed, r.Lost+of.Lost
+	v.p.CountReport(q, 1)
 	v.updates += o.updates
 	return nil
 }
@@ -485,7 +483,7 @@ func (v *vvm[T]) DividePrior(prior learner.Learner[T], times int) error {
 		}
 		p.SetNoise(p.Noise.Rate)
 	}
-	p.LeaveReport(q, times)
+	p.CountReport(q, -times)
 	v.p = p
 	v.updates -= int64(times) * o.updates
 	return nil

@@ -787,7 +787,7 @@ func TestDiagonalADF(t *testing.T) {
 			for j, v := range row {
 				want := 0.0
 				if i == j {
-					want = diagonal.v[i]
+					want = diagonal.q.V[i]
 				}
 				if !(math.Abs(v-want) <= 1e-9) {
 					t.Errorf("eps %v: covariance %d, %d is %v, want %v", eps, i, j, v, want)

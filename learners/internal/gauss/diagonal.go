@@ -2,21 +2,55 @@ package gauss
 
 import (
 	"math"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-// GrownVariances returns the variances of a diagonal covariance with those of the prior, which are
-// 1, appended up to dim.
-func GrownVariances(v []float64, dim int) []float64 {
-	n := len(v)
-	v = primal.Grown(v, dim)
-	for i := n; i < len(v); i++ {
-		v[i] = 1
+// Diagonal is a normal distribution of independent weights: the mean, which is the hypothesis, and
+// a variance each. Features never seen have those of the prior, 0 and 1.
+type Diagonal[T learner.Float] struct {
+	primal.WideWeights[T]
+	V []float64
+}
+
+// Grow brings the features to dim.
+func (d *Diagonal[T]) Grow(dim int) {
+	n := len(d.V)
+	d.W, d.V = primal.Grown(d.W, dim), primal.Grown(d.V, dim)
+	for i := n; i < len(d.V); i++ {
+		d.V[i] = 1
 	}
-	return v
+}
+
+// Forget divides variances by keep, up to those of the prior.
+func (d *Diagonal[T]) Forget(keep float64) error {
+	if err := learner.CheckKeep(d.Name, keep); err != nil {
+		return err
+	}
+	for j, x := range d.V {
+		d.V[j] = max(x, min(1, x/keep))
+	}
+	return nil
+}
+
+// Fields walks means and variances.
+func (d *Diagonal[T]) Fields(c *learner.Codec) {
+	m, v := learner.Vector(c, "w", &d.W), learner.Vector(c, "variance", &d.V)
+	c.Want(len(m) == len(v), "%d means and %d variances", len(m), len(v))
+	c.PerFeature("w", len(m))
+	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return x < 0 }), "a negative variance")
+}
+
+// DiagonalFootprint is that of a learner with a [Diagonal].
+func DiagonalFootprint(x learner.Extent) learner.Footprint {
+	var f learner.Footprint
+	f.Copied(x, 8, learner.Times(x.Features, 16))
+	f.Tables(x, "means and variances", 16)
+	f.Add("work space", 1, primal.FixedBytes)
+	return f
 }
 
 // DiagonalVariance returns the variance of w.x of example i under those of the weights, summed in

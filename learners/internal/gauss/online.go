@@ -32,25 +32,22 @@ type Rule struct {
 type Online[T learner.Float] struct {
 	primal.Stored
 	rule    Rule
-	m       []float64 // mu
+	q       Diagonal[T] // of a full covariance the mean alone
 	updates int64
 	passed  int64 // examples skipped, as v was no normal number or within rounding errors
-	bytes   func() int64
 }
 
 // NewOnline returns a learner of that rule with a diagonal or a full covariance.
 func NewOnline[T learner.Float](covariance string, r Rule) learner.Learner[T] {
 	online := Online[T]{Stored: primal.Stored{Name: r.Name}, rule: r}
+	online.q.Name, online.q.Divisor = r.Name, 1
 	if covariance == "diagonal" {
-		l := &diagonalOnline[T]{Online: online}
-		l.Walk, l.bytes = l.fields, func() int64 { return primal.BytesOf(l.v) }
+		l := &diagonalOnline[T]{online}
+		l.Walk = l.fields
 		return l
 	}
 	l := &fullOnline[T]{Online: online}
-	l.Walk, l.bytes = l.fields, func() int64 {
-		return primal.BytesOf(l.v) + primal.BytesOf(l.x) + primal.BytesOf(l.vx) +
-			primal.BytesOf(l.u)
-	}
+	l.Walk = l.fields
 	return l
 }
 
@@ -72,23 +69,11 @@ func OnlineTraits() learner.Traits {
 
 // OnlineMemory is Config.Memory: two float64 a feature, or one and the covariance matrix.
 func OnlineMemory(covariance string, x learner.Extent) learner.Footprint {
-	var f learner.Footprint
 	if covariance == "diagonal" {
-		f.Copied(x, 8, learner.Times(x.Features, 16))
-		f.Tables(x, "means and variances", 16)
-		f.Add("work space", 1, primal.FixedBytes)
-		return f
+		return DiagonalFootprint(x)
 	}
-	if x.Features > MaxPosteriorDim {
-		x.Features = 0
-	}
+	f := covarianceFootprint(&x)
 	d := x.Features
-	matrix := learner.Times(8, d, int64(vecmath.SymStride[float64](int(d))))
-	f.Each = matrix
-	f.Add("covariance matrix", learner.Times(d, d), matrix+64)
-	if x.Growing {
-		f.Moving = matrix
-	}
 	f.Copied(x, 8, learner.Times(8, d, d/2+2))
 	f.Tables(x, "means and an example", 8*4)
 	f.Add("work space", 1, primal.FixedBytes)
@@ -112,32 +97,24 @@ func (l *Online[T]) step(f, y, v, weight float64) (alpha, r, beta float64) {
 	return float64(alpha * y), r, 1 / (v + r)
 }
 
-// hypothesis is mu.x.
-func (l *Online[T]) hypothesis() primal.WideWeights[T] {
-	return primal.WideWeights[T]{Name: l.Name, W: l.m, Divisor: 1}
-}
-
 // Score is Learner.Score: mu.x.
-func (l *Online[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.hypothesis()
-	return p.Score(b, dst)
-}
+func (l *Online[T]) Score(b *engine.Block[T], dst []float64) error { return l.q.Score(b, dst) }
 
 // Snapshot is Learner.Snapshot.
-func (l *Online[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().Copied() }
+func (l *Online[T]) Snapshot() learner.Predictor[T] { return l.q.Copied() }
 
 // View is for [learner.ViewOf].
-func (l *Online[T]) View() learner.Predictor[T] { return l.hypothesis().View() }
+func (l *Online[T]) View() learner.Predictor[T] { return l.q.View() }
 
 // Weights returns mu.
-func (l *Online[T]) Weights() []float64 { return slices.Clone(l.m) }
+func (l *Online[T]) Weights() []float64 { return slices.Clone(l.q.W) }
 
 // Updates is Learner.Updates.
 func (l *Online[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *Online[T]) Bytes() int64 {
-	return primal.BytesOf(l.m) + l.bytes() + int64(unsafe.Sizeof(fullOnline[T]{}))
+	return primal.BytesOf(l.q.W) + primal.BytesOf(l.q.V) + int64(unsafe.Sizeof(*l))
 }
 
 func (l *Online[T]) counters(c *learner.Codec) {
@@ -146,25 +123,21 @@ func (l *Online[T]) counters(c *learner.Codec) {
 }
 
 // diagonalOnline has a variance a weight.
-type diagonalOnline[T learner.Float] struct {
-	Online[T]
-	v []float64
-}
+type diagonalOnline[T learner.Float] struct{ Online[T] }
 
 func (l *diagonalOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckWeighted(l.Name, b, len(rounds)); err != nil {
 		return err
 	}
-	l.m = primal.Grown(l.m, b.Dim)
-	l.v = GrownVariances(l.v, b.Dim)
+	l.q.Grow(b.Dim)
 	for i := range b.Len() {
-		f := primal.DotMixed(b, i, l.m)
+		f := primal.DotMixed(b, i, l.q.W)
 		rounds[i] = learner.Round{Score: f}
 		y, weight := float64(b.Y[i]), float64(b.Weight(i))
 		if !(float64(y*f) < l.rule.Margin) || weight == 0 {
 			continue
 		}
-		v := DiagonalVariance(b, i, l.v)
+		v := DiagonalVariance(b, i, l.q.V)
 		alpha, r, beta := l.step(f, y, v, weight)
 		if beta == 0 {
 			continue
@@ -175,10 +148,10 @@ func (l *diagonalOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) er
 				continue
 			}
 			j := engine.FeatureOf(idx, n)
-			vx := float64(l.v[j] * float64(x))
-			l.m[j] = math.FMA(alpha, vx, l.m[j]) // (2)
+			vx := float64(l.q.V[j] * float64(x))
+			l.q.W[j] = math.FMA(alpha, vx, l.q.W[j]) // (2)
 			// (3): 1 - beta V_i x_i^2 = (v - V_i x_i^2 + r) beta, which is above 0 in this form
-			l.v[j] *= float64(max(0, math.FMA(-vx, float64(x), v))+r) * beta
+			l.q.V[j] *= float64(max(0, math.FMA(-vx, float64(x), v))+r) * beta
 		}
 		l.updates++
 		rounds[i].Updates = 1
@@ -187,23 +160,11 @@ func (l *diagonalOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) er
 }
 
 // Forget is [learner.Forgetter.Forget]: no variance becomes larger than that of the prior.
-func (l *diagonalOnline[T]) Forget(keep float64) error {
-	if err := learner.CheckKeep(l.Name, keep); err != nil {
-		return err
-	}
-	WidenVariances(l.v, keep)
-	return nil
-}
+func (l *diagonalOnline[T]) Forget(keep float64) error { return l.q.Forget(keep) }
 
-// fields walks means and variances.
 func (l *diagonalOnline[T]) fields(c *learner.Codec) {
 	l.counters(c)
-	m := learner.Vector(c, "w", &l.m)
-	v := learner.Vector(c, "variance", &l.v)
-	c.Want(len(m) == len(v), "%d means and %d variances", len(m), len(v))
-	c.PerFeature("w", len(m))
-	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return !(x >= 0) }),
-		"a negative variance")
+	l.q.Fields(c)
 }
 
 // fullOnline has covariances of all weights. The change (3) of Sigma waits for the next product
@@ -225,7 +186,7 @@ func (l *fullOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 		return err
 	}
 	for i := range b.Len() {
-		f := primal.DotMixed(b, i, l.m)
+		f := primal.DotMixed(b, i, l.q.W)
 		rounds[i] = learner.Round{Score: f}
 		y, weight := float64(b.Y[i]), float64(b.Weight(i))
 		if !(float64(y*f) < l.rule.Margin) || weight == 0 {
@@ -243,7 +204,7 @@ func (l *fullOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 			continue
 		}
 		beta = min(beta, (1-least/v)/v)
-		vecmath.Axpy(l.m, alpha, l.vx)      // (2)
+		vecmath.Axpy(l.q.W, alpha, l.vx)    // (2)
 		l.u, l.vx, l.beta = l.vx, l.u, beta // (3), with the next product
 		l.updates++
 		rounds[i].Updates = 1
@@ -270,7 +231,7 @@ func (l *fullOnline[T]) floor(b *engine.Block[T], i int) float64 {
 
 // grow brings the features to dim; new ones have the prior.
 func (l *fullOnline[T]) grow(dim int) error {
-	d := len(l.m)
+	d := len(l.q.W)
 	if dim <= d {
 		return nil
 	}
@@ -280,7 +241,7 @@ func (l *fullOnline[T]) grow(dim int) error {
 	}
 	l.flush()
 	l.v, l.stride = GrownCovariance(l.v, l.stride, d, dim)
-	for _, v := range []*[]float64{&l.m, &l.x, &l.vx, &l.u} {
+	for _, v := range []*[]float64{&l.q.W, &l.x, &l.vx, &l.u} {
 		*v = primal.Grown(*v, dim)
 	}
 	return nil
@@ -302,6 +263,11 @@ func (l *fullOnline[T]) flush() {
 	}
 }
 
+// Bytes is Learner.Bytes.
+func (l *fullOnline[T]) Bytes() int64 {
+	return l.Online.Bytes() + primal.BytesOf(l.v) + 3*primal.BytesOf(l.x) + 64
+}
+
 // Forget is [learner.Forgetter.Forget], as that of the posteriors: see [Widened].
 func (l *fullOnline[T]) Forget(keep float64) error {
 	if err := learner.CheckKeep(l.Name, keep); err != nil {
@@ -313,7 +279,7 @@ func (l *fullOnline[T]) Forget(keep float64) error {
 // fields walks the means, and the covariances row by row up to the diagonal.
 func (l *fullOnline[T]) fields(c *learner.Codec) {
 	l.counters(c)
-	m := learner.View(c, "w", slices.Clone(l.m))
+	m := learner.View(c, "w", slices.Clone(l.q.W))
 	d := len(m)
 	c.Want(d <= MaxPosteriorDim, "%d features, at most %d", d, MaxPosteriorDim)
 	c.PerFeature("w", d)
@@ -327,12 +293,12 @@ func (l *fullOnline[T]) fields(c *learner.Codec) {
 		CheckCovariances(c, lower, d, 0) // 0: of features beyond 2^500
 	}
 	c.Then(func() {
-		*l = fullOnline[T]{Online: Online[T]{Stored: l.Stored, rule: l.rule, updates: l.updates,
-			passed: l.passed, bytes: l.bytes}}
+		*l = fullOnline[T]{Online: l.Online}
+		l.q.W = nil
 		if err := l.grow(d); err != nil {
 			panic(err) // d is in range
 		}
-		copy(l.m, m)
+		copy(l.q.W, m)
 		for i, k := 0, 0; i < d; i++ {
 			for j := range i + 1 {
 				l.v[i*l.stride+j], l.v[j*l.stride+i] = lower[k], lower[k]
@@ -344,7 +310,7 @@ func (l *fullOnline[T]) fields(c *learner.Codec) {
 
 // lower returns the lower triangle of Sigma, with the change that is left to do.
 func (l *fullOnline[T]) lower() []float64 {
-	d := len(l.m)
+	d := len(l.q.W)
 	lower := make([]float64, 0, d*(d+1)/2)
 	for i := range d {
 		// as SymRankOneMul does it: the bits of flush

@@ -122,21 +122,27 @@ func NewPosterior(eps float64, points int) *Posterior {
 // PosteriorFootprint is that of a posterior with room for n points: of no features, where they are
 // too many (ErrDim).
 func PosteriorFootprint(x learner.Extent, n int64) learner.Footprint {
-	if x.Features > MaxPosteriorDim {
-		x.Features = 0
-	}
-	d, unit := x.Features, int64(vecmath.LaneUnit[float64]())
-	width := (n + unit - 1) / unit * unit
-	matrix := learner.Times(8, d, (d+unit-1)/unit*unit)
-	f := learner.Footprint{Each: matrix}
-	f.Add("covariance matrix", learner.Times(d, d), matrix+64)
-	if x.Growing {
-		f.Moving = matrix
-	}
+	f := covarianceFootprint(&x)
+	d, width := x.Features, int64(vecmath.SymStride[float64](int(n)))
 	f.Tables(x, "means and points", 8*(9+2*n))
 	each := 8*(2*width+maxLate+1+7) + 4 + int64(unsafe.Sizeof(stepFactor{})) + 2*24 + 16
 	f.Add("scores of points", n, learner.Times(n, each)+8*width*(maxLate+5)+primal.FixedBytes)
 	f.Copied(x, 8, learner.Times(8, d, d/2+4)+learner.Times(18, n, d+n))
+	return f
+}
+
+// covarianceFootprint is that of a covariance matrix of x.Features, which it sets to 0 where they
+// are too many.
+func covarianceFootprint(x *learner.Extent) (f learner.Footprint) {
+	if x.Features > MaxPosteriorDim {
+		x.Features = 0
+	}
+	d := x.Features
+	f.Each = learner.Times(8, d, int64(vecmath.SymStride[float64](int(d))))
+	f.Add("covariance matrix", learner.Times(d, d), f.Each+64)
+	if x.Growing {
+		f.Moving = f.Each
+	}
 	return f
 }
 
@@ -237,15 +243,14 @@ func CheckBegun(name string, updates, prior int64, times int) error {
 		learner.ErrPrior)
 }
 
-// LeaveReport takes from what was met what o had met, so many times.
-func (p *Posterior) LeaveReport(o *Posterior, times int) {
+// CountReport adds to what was met what o had met, so many times; with less than 0 it is taken
+// away.
+func (p *Posterior) CountReport(o *Posterior, times int) {
 	r, of := &p.Report, &o.Report
-	less := func(n *int64, by int64) { *n = max(0, *n-by*int64(times)) }
-	less(&r.Sweeps, of.Sweeps)
-	less(&r.Unconverged, of.Unconverged)
-	less(&r.Merged, of.Merged)
-	less(&r.Passed, of.Passed)
-	less(&r.Lost, of.Lost)
+	for n, by := range map[*int64]int64{&r.Sweeps: of.Sweeps, &r.Unconverged: of.Unconverged,
+		&r.Merged: of.Merged, &r.Passed: of.Passed, &r.Lost: of.Lost} {
+		*n = max(0, *n+by*int64(times))
+	}
 }
 
 // setMean is (3).

@@ -17,12 +17,9 @@ import (
 // or one that rounding errors would decide. O(d^3).
 func (p *Posterior) Multiply(name string, o *Posterior) error {
 	d := len(p.ResidualMean)
-	if err := o.Grow(name, d); err != nil {
+	A, A2, err := p.precisions(name, o, d)
+	if err != nil {
 		return err
-	}
-	A, A2 := inverse(p.triangle(), d), inverse(o.triangle(), d)
-	if A == nil || A2 == nil {
-		return notDefinite(name)
 	}
 	b := make([]float64, d)
 	symMulAdd(b, A, p.ResidualMean)
@@ -50,12 +47,9 @@ func (p *Posterior) Divide(name string, o *Posterior, times int) error {
 	}
 	o.absorbAll()
 	d := max(len(p.ResidualMean), len(o.ResidualMean))
-	if err := errors.Join(p.Grow(name, d), o.Grow(name, d)); err != nil {
+	A, A2, err := p.precisions(name, o, d)
+	if err != nil {
 		return err
-	}
-	A, A2 := inverse(p.triangle(), d), inverse(o.triangle(), d)
-	if A == nil || A2 == nil {
-		return notDefinite(name)
 	}
 	n, b, b2 := float64(times), make([]float64, d), make([]float64, d)
 	symMulAdd(b, A, p.ResidualMean)
@@ -69,9 +63,17 @@ func (p *Posterior) Divide(name string, o *Posterior, times int) error {
 	return p.setNatural(name, "quotient", A, b, p.PrecisionBound+n, true)
 }
 
-func notDefinite(name string) error {
-	return fmt.Errorf("%s: a covariance is not positive definite to rounding: %w", name,
-		learner.ErrPrior)
+// precisions returns the precision matrices of both, grown to d features.
+func (p *Posterior) precisions(name string, o *Posterior, d int) (A, of []float64, err error) {
+	if err := errors.Join(p.Grow(name, d), o.Grow(name, d)); err != nil {
+		return nil, nil, err
+	}
+	A, of = inverse(p.triangle(), d), inverse(o.triangle(), d)
+	if A == nil || of == nil {
+		return nil, nil, fmt.Errorf("%s: a covariance is not positive definite to rounding: %w",
+			name, learner.ErrPrior)
+	}
+	return A, of, nil
 }
 
 // setNatural makes r the Gaussian of the precision matrix A, a lower triangle, whose eigenvalues

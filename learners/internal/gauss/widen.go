@@ -10,14 +10,6 @@ import (
 // what a weight that was never learned has, and far below what rounding errors allow.
 const widest = 1 << 10
 
-// WidenVariances divides variances by keep, which is above 0 and at most 1, up to those of the
-// prior.
-func WidenVariances(v []float64, keep float64) {
-	for j, x := range v {
-		v[j] = max(x, min(1, x/keep))
-	}
-}
-
 // Widened returns the State s, with the covariance in the tensor of that name, a lower triangle by
 // rows, divided by keep. It is divided by less where the largest variance is near 2^10 priors: a
 // direction in which nothing is learned must not become wider with each time, without end.

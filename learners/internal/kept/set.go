@@ -155,6 +155,21 @@ func (s *Set[T]) Sum(divisor float64) Sum[T] {
 	return Sum[T]{Name: s.Name, List: s.List, Coef: s.Coef, Divisor: divisor, spares: s.spares}
 }
 
+// Score is Learner.Score of a learner whose f is that of the set.
+func (s *Set[T]) Score(b *engine.Block[T], dst []float64) error {
+	p := s.Sum(1)
+	return p.Score(b, dst)
+}
+
+// Snapshot is Learner.Snapshot.
+func (s *Set[T]) Snapshot() learner.Predictor[T] { return s.Sum(1).Copied() }
+
+// View is for [learner.ViewOf].
+func (s *Set[T]) View() learner.Predictor[T] { return s.Sum(1).View() }
+
+// Weights returns nil: the hypothesis is a sum over kept examples.
+func (s *Set[T]) Weights() []float64 { return nil }
+
 // Support returns the number of examples kept, without slots that are empty.
 func (s *Set[T]) Support() int {
 	n := 0
