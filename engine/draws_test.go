@@ -319,80 +319,6 @@ func TestMaskQuality(t *testing.T) {
 	}
 }
 
-// TestChecksFindFaults: each check fails on a generator with the fault it is there for.
-func TestChecksFindFaults(t *testing.T) {
-	const tau = 0.3
-	faults := map[string]maskFunc{
-		// tau to 8 binary digits
-		"total": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
-			return ourMasks(seed, stream, math.Round(tau*256)/256)
-		},
-		// lane 77 is a little rarer
-		"every lane": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
-			f, g := ourMasks(seed, stream, tau), ourMasks(seed, stream+99, 0.9)
-			return func(mask []uint64, members int, e uint64) {
-				var keep [3]uint64
-				f(mask, members, e)
-				g(keep[:], members, e)
-				mask[1] &= keep[1] | ^uint64(1<<13)
-			}
-		},
-		// one tau for all lanes, now high, now low
-		"count per example": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
-			lo, hi := ourMasks(seed, stream, tau-0.02), ourMasks(seed, stream, tau+0.02)
-			return func(mask []uint64, members int, e uint64) {
-				if mix(e)&1 == 0 {
-					lo(mask, members, e)
-				} else {
-					hi(mask, members, e)
-				}
-			}
-		},
-		// lane 100 copies lane 36 now and then
-		"pairs of lanes": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
-			f, g := ourMasks(seed, stream, tau), ourMasks(seed, stream+99, 0.1)
-			return func(mask []uint64, members int, e uint64) {
-				var now [3]uint64
-				f(mask, members, e)
-				g(now[:], members, e)
-				now[1] &= 1 << 36
-				mask[1] = mask[1]&^now[1] | mask[0]&now[1]
-			}
-		},
-		// every third example is that 11 before, two words on
-		"lags": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
-			f := ourMasks(seed, stream, tau)
-			return func(mask []uint64, members int, e uint64) {
-				if e%3 == 0 {
-					e -= 11
-				}
-				f(mask, members, e)
-			}
-		},
-		// sticks to the example before at times
-		"runs": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
-			f := ourMasks(seed, stream, tau)
-			return func(mask []uint64, members int, e uint64) {
-				if mix(e)%100 == 0 {
-					e--
-				}
-				f(mask, members, e)
-			}
-		},
-		// the classic: seed plus counter
-		"neighbouring seeds and streams": func(seed, stream uint64, tau float64) func([]uint64, int,
-			uint64) {
-			f := ourMasks(0, stream, tau)
-			return func(mask []uint64, members int, e uint64) { f(mask, members, e+seed) }
-		},
-	}
-	for _, c := range checks {
-		if p := c.p(faults[c.name], tau); p >= floor {
-			t.Errorf("%s: misses its fault, p = %.2g", c.name, p)
-		}
-	}
-}
-
 // TestAvalanche: a flipped bit of seed, stream, group or example flips each bit of the words with
 // probability 1/2.
 func TestAvalanche(t *testing.T) {
@@ -473,26 +399,6 @@ func TestPermuteQuality(t *testing.T) {
 	if p := permP(Permute); p < floor {
 		t.Errorf("p = %.2g", p)
 	}
-	// swaps each place with any place: n^n ways onto n! orders
-	naive := func(dst []int32, seed, epoch uint64) {
-		r := NewRand(seed, epoch)
-		for i := range dst {
-			dst[i] = int32(i)
-		}
-		for i := range dst {
-			j := r.IntN(len(dst))
-			dst[i], dst[j] = dst[j], dst[i]
-		}
-	}
-	if p := permP(naive); p >= floor {
-		t.Errorf("the check misses the naive shuffle, p = %.2g", p)
-	}
-	stale := func(dst []int32, seed, epoch uint64) { // the same order twice
-		Permute(dst, seed, epoch/2)
-	}
-	if p := permP(stale); p >= floor {
-		t.Errorf("the check misses repeated epochs, p = %.2g", p)
-	}
 }
 
 func TestPermuteIsPermutation(t *testing.T) {
@@ -568,10 +474,6 @@ func TestRandQuality(t *testing.T) {
 	if p := bytesP(func() uint64 { streams++; return NewRand(1, streams).Uint64() }); p < floor {
 		t.Errorf("across streams: p = %.2g", p)
 	}
-	lcg := uint64(1)
-	if p := bytesP(func() uint64 { lcg = lcg*6364136223846793005 + 1; return lcg }); p >= floor {
-		t.Errorf("the check misses a congruential generator's low byte, p = %.2g", p)
-	}
 }
 
 // cellsP is the chi-square p-value of numbers in [0, 1) in 1000 equal cells.
@@ -599,12 +501,6 @@ func TestUniformAndNormal(t *testing.T) {
 	}
 	if p := cellsP(func() float64 { return (float64(r.IntN(3000)) + 0.5) / 3000 }); p < floor {
 		t.Errorf("IntN: p = %.2g", p)
-	}
-	// the sum of four uniforms, of variance 4/12, has too light tails
-	if p := cellsP(func() float64 {
-		return phi((r.Uniform() + r.Uniform() + r.Uniform() + r.Uniform() - 2) * math.Sqrt(3))
-	}); p >= floor {
-		t.Errorf("the check misses the sum of four, p = %.2g", p)
 	}
 }
 

@@ -133,19 +133,6 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestWorkersWork: n parts that wait for each other can only end if n goroutines run them.
-func TestWorkersWork(t *testing.T) {
-	p := newPool(t, 4)
-	for range 20 {
-		var met sync.WaitGroup
-		met.Add(4)
-		mustRun(t, p, context.Background(), 4, partFunc(func(int) {
-			met.Done()
-			met.Wait()
-		}))
-	}
-}
-
 func TestWorth(t *testing.T) {
 	var none *Pool
 	two, four := newPool(t, 2), newPool(t, 4)

@@ -1,8 +1,6 @@
 package kernelcache
 
 import (
-	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"testing"
 )
@@ -48,29 +46,6 @@ func BenchmarkRow(b *testing.B) {
 				rng := rand.New(rand.NewPCG(rand.Uint64(), 2))
 				for pb.Next() {
 					cacheRow(c, rng.Uint64N(benchRows), benchLen)
-				}
-			})
-		})
-	}
-}
-
-// BenchmarkShared is hits on one cache by several goroutines, as of learners on the same examples,
-// with one lock and with as many as a large cache has:
-//
-//	go test -run '^$' -bench Shared -cpu 2,4,8 ./kernelcache
-func BenchmarkShared(b *testing.B) {
-	const ids, n = 200, 128
-	for _, shards := range []int{1, 4, maxShards} {
-		c := New[float32](64<<20, n)
-		c.shards, c.shift = c.shards[:shards], uint(64-bits.TrailingZeros(uint(shards)))
-		for id := range uint64(ids) {
-			cacheRow(c, id, n)
-		}
-		b.Run(fmt.Sprintf("shards=%d", shards), func(b *testing.B) {
-			b.RunParallel(func(pb *testing.PB) {
-				rng := rand.New(rand.NewPCG(rand.Uint64(), 2))
-				for pb.Next() {
-					cacheRow(c, rng.Uint64N(ids), n)
 				}
 			})
 		})

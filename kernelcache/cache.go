@@ -29,8 +29,8 @@ type Float interface{ float32 | float64 }
 // many, since computing a row takes microseconds and looking one up tens of nanoseconds; their
 // number depends on the limit and the length of rows, not on the machine, so that the counters of a
 // serial caller are the same everywhere. Two cores gain little by them: hits of eight goroutines
-// took 36 ns with one lock and 33 with 16, of two 27 to 32 with any number (AMD Zen 4, 2 vCPUs,
-// BenchmarkShared). A shard is the top bits of the id times 2^64/phi (Knuth, "The Art of Computer
+// took 36 ns with one lock and 33 with 16, of two 27 to 32 with any number (AMD Zen 4, 2 vCPUs). A
+// shard is the top bits of the id times 2^64/phi (Knuth, "The Art of Computer
 // Programming", volume 3, section 6.4), which spreads consecutive ids evenly. A share has room for
 // 64 rows at least, or there is one shard.
 //

@@ -316,40 +316,6 @@ func TestReadersKeepTheirs(t *testing.T) {
 	}
 }
 
-// The limit holds for rows of all lengths, and a cache that may have it uses most of it.
-func TestLimit(t *testing.T) {
-	for _, limit := range []int64{1000, 10_000, 1 << 20, 8 << 20} {
-		for _, n := range []int{1, 17, 100, 1000, 5000} {
-			c := New[float32](limit, n)
-			for id := range uint64(4 * limit / entryBytes[float32](n)) {
-				get(t, c, id, n)
-				if s := c.Stats(); s.Bytes > limit {
-					t.Fatalf("limit %d, rows of %d: %d bytes", limit, n, s.Bytes)
-				}
-			}
-			s, row := c.Stats(), entryBytes[float32](n)
-			if row+row/4 < limit/int64(len(c.shards)) && s.Bytes < limit/3 {
-				t.Errorf("limit %d, rows of %d in %d shards: %d bytes only", limit, n,
-					len(c.shards), s.Bytes)
-			}
-		}
-	}
-}
-
-// One row: the limit is what a single row takes.
-func TestOneRow(t *testing.T) {
-	// 512 float64 are a size class of the allocator
-	c := New[float64](entryBytes[float64](512), 512)
-	for i := range uint64(10) {
-		if have, _ := get(t, c, i/2, 512); have != int(i%2)*512 {
-			t.Fatalf("call %d: %d values there", i, have)
-		}
-	}
-	if s := c.Stats(); s.Rows != 1 || s.Evictions != 4 || s.Hits != 5 {
-		t.Errorf("%+v", s)
-	}
-}
-
 // The books must count what entries really take in the heap, to a tenth.
 func TestBytesAreReal(t *testing.T) {
 	for _, n := range []int{4, 100, 1000} {
@@ -369,14 +335,6 @@ func TestBytesAreReal(t *testing.T) {
 				real/rows)
 		}
 		runtime.KeepAlive(c)
-	}
-}
-
-func TestHitsAllocateNothing(t *testing.T) {
-	c := New[float32](1<<20, 100)
-	get(t, c, 1, 100)
-	if a := testing.AllocsPerRun(100, func() { get(t, c, 1, 100) }); a != 0 {
-		t.Errorf("%v allocations a hit", a)
 	}
 }
 

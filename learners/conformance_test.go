@@ -68,6 +68,7 @@ var variants = map[string]map[string]learner.Config{
 		"rbf, errors":  kernelOBPM(20, 0.5, 200, learners.RemoveErrors),
 		"rbf, all":     kernelOBPM(20, 0.3, 0, learners.RemoveNorm),
 
+		"cap":      capped(obpmOf("pa", nil)),
 		"of romma": obpmOf("romma", nil),
 		"of cramma": obpmOf("cramma",
 			&learners.CRAMMAConfig{Epsilon: 0.5, Beta: 0.5, Eta: 0.1, EtaDelta: 1, R: 3}),

@@ -47,7 +47,7 @@ var _ learner.Learner[float32] = (*obpm[float32])(nil)
 // example: each member separates them all. See Mistakes.
 //
 // Guarantee: the members are what the base learner is; with tau 1 and one member OBPM is its base:
-// TestOBPMOneMember. TestOBPMTable1 checks the paper's update counts.
+// TestOBPMBases. TestOBPMTable1 checks the paper's update counts.
 //
 // Cost: O(non-zeros * N) an example for sparse blocks, by lanes of members; O(Dim * tau N) for
 // dense blocks; both plus O(non-zeros) for f and S.

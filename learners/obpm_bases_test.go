@@ -17,6 +17,9 @@ var obpmBases = map[string]struct {
 	config learner.Config
 	within float64
 }{
+	"perceptron":       {"perceptron", &PerceptronConfig{Margin: 0.5, Eta: 0.25}, 1e-11},
+	"pa":               {"pa", &PAConfig{Variant: 1, C: 0.5}, 1e-11},
+	"lms":              {"lms", &LMSConfig{Eta: 0.02}, 1e-11},
 	"romma":            {"romma", nil, 1e-11},
 	"romma aggressive": {"romma", linearROMMA(true), 1e-11},
 	"cramma": {"cramma", &CRAMMAConfig{Epsilon: 0.5, Beta: 0.1, Eta: 0.2, EtaDelta: 0.5, R: 5},
@@ -37,19 +40,22 @@ func linearROMMA(aggressive bool) *ROMMAConfig {
 
 // TestOBPMBases: over any base OBPM is Algorithm 2 in its plain form: N single learners, each given
 // the examples that it is drawn for, one at a time, whose weights are averaged; with step 15 the
-// average is divided by its length where that is above 1.
+// average is divided by its length where that is above 1. One member that sees everything is its base.
 func TestOBPMBases(t *testing.T) {
 	sparse := randomBlock[float64](240, 20, 6, false, 12)
 	for what, c := range obpmBases {
 		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse,
 			"dense": toDense(sparse)} {
-			for _, combine := range []string{"weights", "cap", "vote"} {
+			for _, combine := range []string{"weights", "cap", "vote", "one"} {
 				t.Run(what+"/"+form+"/"+combine, func(t *testing.T) {
 					cfg := OBPMConfig{Members: 5, Tau: 0.4, Base: c.base, BaseConfig: c.config,
 						Combine: CombineWeights, Cap: combine == "cap",
 						Together: true}
-					if combine == "vote" {
+					switch combine {
+					case "vote":
 						cfg.Combine = CombineVote
+					case "one": // that sees everything: the base itself
+						cfg.Members, cfg.Tau = 1, 1
 					}
 					followBase(t, &cfg, b, c.within)
 				})

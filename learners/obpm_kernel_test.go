@@ -1,7 +1,6 @@
 package learners_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -196,27 +195,6 @@ func TestKernelOBPMRemoval(t *testing.T) {
 		}
 		if removals < 50 {
 			t.Errorf("%s: %d removals, want more to look at", rule, removals)
-		}
-	}
-}
-
-func TestKernelOBPMSettings(t *testing.T) {
-	e, err := learner.Lookup("obpm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, change := range map[string]func(*learners.OBPMConfig){
-		"budget":  func(c *learners.OBPMConfig) { c.Budget = -1 },
-		"removal": func(c *learners.OBPMConfig) { c.Removal = "newest" },
-		"gamma":   func(c *learners.OBPMConfig) { c.Gamma = -1 },
-		"combine": func(c *learners.OBPMConfig) { c.Combine = learners.CombineVote },
-		"cap":     func(c *learners.OBPMConfig) { c.Cap = true },
-		"base":    func(c *learners.OBPMConfig) { c.Base = "lms" },
-	} {
-		c := kernelOBPM(10, 0.5, 100, learners.RemoveOldest)
-		change(c)
-		if _, err := learner.New[float64](e, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) {
-			t.Errorf("%s: %v, want %v", what, err, learner.ErrConfig)
 		}
 	}
 }

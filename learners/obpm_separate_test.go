@@ -3,7 +3,6 @@ package learners
 import (
 	"errors"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -117,43 +116,6 @@ func (l *failingLearner) Learn(b *engine.Block[float64], rounds []learner.Round)
 		return l.err
 	}
 	return l.Learner.Learn(b, rounds)
-}
-
-// TestSeparateConfig: what can't be a base is refused, by what it is.
-func TestSeparateConfig(t *testing.T) {
-	e, err := learner.Lookup("obpm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rbf := learner.KernelConfig{Kernel: "rbf", Gamma: 1}
-	for what, change := range map[string]func(*OBPMConfig){
-		"whole data sets": func(c *OBPMConfig) { c.Base = "svm" },
-		"soft margin": func(c *OBPMConfig) {
-			c.Base, c.BaseConfig = "pumma",
-				&PUMMAConfig{P: "2", Delta: 0.1, SoftC: 1}
-		},
-		"ensemble itself": func(c *OBPMConfig) { c.Base = "obpm" },
-		"an ensemble": func(c *OBPMConfig) {
-			c.Base, c.BaseConfig = "rff", &RFFConfig{D: 8, Sigma: 1, Base: "obpm"}
-		},
-		"cap is true": func(c *OBPMConfig) { c.Base, c.Cap = "sogp", true },
-		"and no others": func(c *OBPMConfig) {
-			c.Base, c.Removal, c.KernelConfig = "lms",
-				RemoveOldest, rbf
-		},
-		"add positive": func(c *OBPMConfig) {
-			c.Base, c.Removal, c.KernelConfig = "adf",
-				RemoveOldest, rbf
-		},
-	} {
-		c := e.Config().(*OBPMConfig)
-		change(c)
-		if _, err := learner.New[float32](e, c, learner.Env{}); !errors.Is(err,
-			learner.ErrConfig) ||
-			!strings.Contains(err.Error(), what) {
-			t.Errorf("%s: New says %v", what, err)
-		}
-	}
 }
 
 // TestSeparateMakesNoneFirst: members of their own that a model only claims to have are not made.

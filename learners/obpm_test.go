@@ -12,15 +12,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/approx"
-	"github.com/halfspace-ml/halfspace/internal/naive"
-	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func newTestOBPM[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *obpm[T] {
@@ -246,94 +241,6 @@ func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64]) {
 	}
 }
 
-// learnNaive runs the naive loop over a block.
-func learnNaive[T learner.Float](o *naive.OBPM[T], b *engine.Block[T], rounds []learner.Round) {
-	for i := range b.Len() {
-		rounds[i].Score, rounds[i].Updates = o.Learn(b, i)
-	}
-}
-
-// TestOBPMNaive: on 0/1 features, where sums are exact in any order, all paths give the naive
-// loop's every bit.
-func TestOBPMNaive(t *testing.T) {
-	t.Run("float32", testOBPMNaive[float32])
-	t.Run("float64", testOBPMNaive[float64])
-}
-
-func testOBPMNaive[T learner.Float](t *testing.T) {
-	b := randomBlock[T](700, 120, 14, true, 1)
-	for _, members := range []int{1, 17, 64, 100, 130} {
-		for _, tau := range []float64{0, 0.05, 0.3, 1} {
-			ref := naive.NewOBPM[T](members, b.Dim, tau, 5)
-			want, again := make([]learner.Round, b.Len()), make([]learner.Round, b.Len())
-			learnNaive(ref, b, want)
-			learnNaive(ref, b, again)
-			for path, x := range map[string]*engine.Block[T]{"sparse": b, "dense": toDense(b)} {
-				o := newTestOBPM[T](t, OBPMConfig{Members: members, Tau: tau}, learner.Env{Seed: 5})
-				for epoch, w := range [][]learner.Round{want, again} {
-					if got := learnAll(t, o, x, 256); !reflect.DeepEqual(got, w) {
-						t.Fatalf("%d members, tau %v, %s: epoch %d differs from the naive loop's",
-							members, tau, path, epoch)
-					}
-				}
-				col := make([]T, members)
-				for j := range b.Dim {
-					o.Store().Column(col, j)
-					for m, v := range col {
-						if v != ref.W[m][j] {
-							t.Fatalf("%d members, tau %v, %s: member %d has %v for feature %d, "+
-								"want %v", members, tau, path, m, v, j, ref.W[m][j])
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestOBPMOneMember: one member that sees everything is the base learner.
-func TestOBPMOneMember(t *testing.T) {
-	sparse := randomBlock[float64](400, 30, 6, false, 2)
-	for name, base := range map[string]learner.Config{
-		"perceptron": &PerceptronConfig{Margin: 0.5, Eta: 0.25},
-		"pa":         &PAConfig{Variant: 1, C: 0.5},
-		"lms":        &LMSConfig{Eta: 0.02},
-		"alma":       &ALMAConfig{P: 2, B: 1.1, C: 0.7},
-		"romma":      &ROMMAConfig{Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "linear"}},
-		"cramma":     &CRAMMAConfig{Epsilon: 0.5, Beta: 0.1, Eta: 0.2, EtaDelta: 0.5, R: 5},
-		"micra":      &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
-	} {
-		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse,
-			"dense": toDense(sparse)} {
-			t.Run(name+"/"+form, func(t *testing.T) {
-				e, err := learner.Lookup(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				single, err := learner.New[float64](e, base, learner.Env{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				o := newTestOBPM[float64](t, OBPMConfig{Members: 1, Tau: 1, Base: name,
-					BaseConfig: base}, learner.Env{})
-				for range 2 {
-					got, want := learnAll(t, o, b, 100), learnAll(t, single, b, 100)
-					for i := range want {
-						if got[i].Updates != want[i].Updates ||
-							math.Abs(got[i].Score-want[i].Score) > 1e-12*(1+math.Abs(
-								want[i].Score)) {
-							t.Fatalf("example %d: %v, alone %v", i, got[i], want[i])
-						}
-					}
-				}
-				if w := o.Weights(); !approx.AllEqual(w, single.Weights(), 1e-10) {
-					t.Error("weights differ from those of the base alone")
-				}
-			})
-		}
-	}
-}
-
 // stateBytes gives a State's every bit.
 func stateBytes(t testing.TB, s learner.State) string {
 	t.Helper()
@@ -358,286 +265,6 @@ func stateBytes(t testing.TB, s learner.State) string {
 		}
 	}
 	return out.String()
-}
-
-// sameBitsCases are settings beside the conformance suite's, which runs the defaults.
-var sameBitsCases = map[string]OBPMConfig{
-	"perceptron": {Members: 100, Tau: 0.3},
-	"few":        {Members: 70, Tau: 0.03, BaseConfig: &PerceptronConfig{Margin: 0.1, Eta: 0.3}},
-	"cap":        {Members: 20, Tau: 0.3, Cap: true},
-	"vote":       {Members: 70, Tau: 0.3, Combine: CombineVote},
-	"pa":         {Members: 70, Tau: 0.3, Base: "pa"},
-	"lms":        {Members: 70, Tau: 0.1, Base: "lms", BaseConfig: &LMSConfig{Eta: 0.01}},
-	"alma":       {Members: 70, Tau: 0.3, Base: "alma", BaseConfig: &ALMAConfig{P: 2, B: 1, C: 1}},
-	"alma/vote":  {Members: 70, Tau: 0.3, Base: "alma", Combine: CombineVote},
-	"pa/cap":     {Members: 70, Tau: 0.3, Base: "pa", Cap: true},
-	"romma":      {Members: 70, Tau: 0.3, Base: "romma"},
-	"romma/vote": {Members: 70, Tau: 0.03, Base: "romma", Combine: CombineVote},
-	"romma/cap":  {Members: 20, Tau: 0.3, Base: "romma", Cap: true},
-	"micra":      {Members: 70, Tau: 0.3, Base: "micra"},
-	"cramma": {Members: 70, Tau: 0.1, Base: "cramma",
-		BaseConfig: &CRAMMAConfig{Epsilon: 0.5, Beta: 0.1, Eta: 0.2, EtaDelta: 0.5, R: 5}},
-	"one":         {Members: 1, Tau: 0.5},
-	"many, tau 1": {Members: 300, Tau: 1},
-}
-
-// TestOBPMSameBits: implementation, threads, block size and path never show, in rounds, state or
-// scores.
-func TestOBPMSameBits(t *testing.T) {
-	sparse := randomBlock[float32](300, 40, 7, false, 3)
-	before := vecmath.Active().String()
-	defer func() {
-		if err := vecmath.Use(before); err != nil {
-			t.Error(err)
-		}
-	}()
-	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse,
-		"dense": toDense(sparse)} {
-		for name, c := range sameBitsCases {
-			t.Run(form+"/"+name, func(t *testing.T) {
-				type result struct {
-					state  string
-					rounds []learner.Round
-					scores []float64
-				}
-				var want *result
-				run := func(what string, pool *engine.Pool, size int) {
-					t.Helper()
-					o := newTestOBPM[float32](t, c, learner.Env{Seed: 9, Pool: pool})
-					got := &result{rounds: learnAll(t, o, b, size), scores: make([]float64,
-						b.Len())}
-					if err := o.Score(b, got.scores); err != nil {
-						t.Fatal(err)
-					}
-					got.state = stateBytes(t, o.State())
-					if want == nil {
-						want = got
-					}
-					if !reflect.DeepEqual(got, want) {
-						t.Errorf("%s differs", what)
-					}
-				}
-				for _, im := range vecmath.Implementations() {
-					if !im.Supported {
-						continue
-					}
-					if err := vecmath.Use(im.Name); err != nil {
-						t.Fatal(err)
-					}
-					for _, threads := range []int{1, 2, 3, 8} {
-						pool := engine.NewPool(threads)
-						pool.Insist()
-						for _, size := range []int{1, 7, 256} {
-							run(fmt.Sprintf("%s, %d threads, blocks of %d", im.Name, threads, size),
-								pool, size)
-						}
-						pool.Close()
-					}
-				}
-			})
-		}
-	}
-}
-
-// TestOBPMPool: work that is worth it does go to the pool, in both forms, with the same result.
-func TestOBPMPool(t *testing.T) {
-	pool := engine.NewPool(4)
-	defer pool.Close()
-	// so many features that tiles are narrow
-	sparse := randomBlock[float32](1100, 1500, 14, false, 4)
-	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse,
-		"dense": toDense(sparse)} {
-		for name, c := range sameBitsCases {
-			if c.Members <= engine.NarrowTile || testing.Short() && form == "dense" &&
-				name != "perceptron" {
-				continue
-			}
-			one, four := newTestOBPM[float32](t, c, learner.Env{Seed: 1}), newTestOBPM[float32](t,
-				c, learner.Env{Seed: 1, Pool: pool})
-			r1, r4 := append(learnAll(t, one, b, 1100), learnAll(t, one, b, 1100)...),
-				append(learnAll(t, four, b, 1100), learnAll(t, four, b, 1100)...)
-			if !reflect.DeepEqual(r1, r4) || stateBytes(t, one.State()) != stateBytes(t,
-				four.State()) {
-				t.Errorf("%s/%s: four threads differ from one", form, name)
-			}
-			if err := four.LearnRun.Run(b, 0, four.aggregate, ensemble.NoDraws); err != nil {
-				t.Fatal(err)
-			}
-			if c.Tau >= 0.3 && (!pool.Worth(four.LearnRun.Cost()) || four.LearnRun.Parts < 2) {
-				t.Errorf("%s/%s: a run is thought to take %d ns in %d parts, too little for "+
-					"the pool", form, name, four.LearnRun.Cost(), four.LearnRun.Parts)
-			}
-		}
-	}
-}
-
-// TestOBPMTiles: how members are cut into tiles never shows.
-func TestOBPMTiles(t *testing.T) {
-	b := randomBlock[float32](400, 60, 9, false, 13)
-	for name, c := range sameBitsCases {
-		if c.Members <= engine.NarrowTile {
-			continue
-		}
-		wide, narrow := newTestOBPM[float32](t, c, learner.Env{Seed: 1}), newTestOBPM[float32](t, c,
-			learner.Env{Seed: 1})
-		narrow.Lanes.Reach(5000)
-		for j := range int32(5000) { // rows that no example needs
-			narrow.Lanes.Rows(nil, []int32{j})
-		}
-		if len(narrow.Lanes.Tiles) <= len(wide.Lanes.Tiles) {
-			t.Fatalf("%s: %d and %d tiles", name, len(wide.Lanes.Tiles), len(narrow.Lanes.Tiles))
-		}
-		r1, r2 := learnAll(t, wide, b, 100), learnAll(t, narrow, b, 100)
-		if !reflect.DeepEqual(r1, r2) || stateBytes(t, wide.State()) != stateBytes(t,
-			narrow.State()) {
-			t.Errorf("%s: narrow tiles differ from wide ones", name)
-		}
-		turns, r3 := newTestOBPM[float32](t, c, learner.Env{Seed: 1}), []learner.Round(nil)
-		for lo := 0; lo < b.Len(); lo += 50 { // now narrow, now wide
-			part := b.Slice(lo, lo+50)
-			turns.Lanes.Share(1 + 2*(lo/50&1))
-			r3 = append(r3, learnAll(t, turns, &part, 50)...)
-		}
-		if !reflect.DeepEqual(r1, r3) || stateBytes(t, wide.State()) != stateBytes(t,
-			turns.State()) {
-			t.Errorf("%s: tiles that are cut in turn differ from wide ones", name)
-		}
-	}
-}
-
-// TestOBPMRestore: A then B is A, State, SetState, B.
-func TestOBPMRestore(t *testing.T) {
-	sparse := randomBlock[float32](600, 60, 9, false, 5)
-	dense := toDense(sparse)
-	for name, c := range sameBitsCases {
-		for _, forms := range [][2]*engine.Block[float32]{{sparse, sparse}, {dense, dense},
-			{sparse, dense}, {dense, sparse}} {
-			a, b := forms[0].Slice(0, 300), forms[1].Slice(300, 600)
-			whole := newTestOBPM[float32](t, c, learner.Env{Seed: 2})
-			learnAll(t, whole, &a, 64)
-			half := whole.State()
-			saved := stateBytes(t, half)
-			restored := newTestOBPM[float32](t, c, learner.Env{Seed: 2})
-			if err := restored.SetState(half); err != nil {
-				t.Fatal(err)
-			}
-			if stateBytes(t, restored.State()) != saved {
-				t.Errorf("%s: the state differs after SetState", name)
-			}
-			r1, r2 := learnAll(t, whole, &b, 64), learnAll(t, restored, &b, 64)
-			if !reflect.DeepEqual(r1, r2) || stateBytes(t, whole.State()) != stateBytes(t,
-				restored.State()) {
-				t.Errorf("%s (%v then %v): learning on from a restored state differs", name,
-					a.Dense(), b.Dense())
-			}
-			if !reflect.DeepEqual(whole.Weights(), restored.Weights()) {
-				t.Errorf("%s: weights differ after SetState", name)
-			}
-		}
-	}
-}
-
-// TestOBPMForms: on 0/1 features, dense and sparse blocks of the same examples may alternate.
-func TestOBPMForms(t *testing.T) {
-	sparse := randomBlock[float64](600, 50, 8, true, 6)
-	dense := toDense(sparse)
-	for _, combine := range []string{CombineWeights, CombineVote} {
-		c := OBPMConfig{Members: 80, Tau: 0.2, Combine: combine}
-		pure, mixed := newTestOBPM[float64](t, c, learner.Env{Seed: 3}), newTestOBPM[float64](t, c,
-			learner.Env{Seed: 3})
-		want := learnAll(t, pure, sparse, 600)
-		for lo := 0; lo < 600; lo += 100 {
-			from := sparse
-			if lo/100%2 == 1 {
-				from = dense
-			}
-			v := from.Slice(lo, lo+100)
-			if got := learnAll(t, mixed, &v, 100); !reflect.DeepEqual(got, want[lo:lo+100]) {
-				t.Fatalf("%s: rounds differ from example %d on", combine, lo)
-			}
-		}
-		if stateBytes(t, pure.State()) != stateBytes(t, mixed.State()) {
-			t.Errorf("%s: states differ", combine)
-		}
-		a, b := make([]float64, 600), make([]float64, 600)
-		if err := errors.Join(pure.Score(sparse, a), pure.Score(dense, b)); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(a, b) {
-			t.Errorf("%s: a dense block of the same examples scores otherwise", combine)
-		}
-	}
-}
-
-// TestOBPMVote counts the votes one by one.
-func TestOBPMVote(t *testing.T) {
-	const members = 70
-	b := randomBlock[float64](300, 40, 7, false, 8)
-	o := newTestOBPM[float64](t, OBPMConfig{Members: members, Tau: 0.1, Combine: CombineVote},
-		learner.Env{Seed: 4})
-	learnAll(t, o, b, 50)
-	f := make([]float64, b.Len())
-	if err := o.Score(b, f); err != nil {
-		t.Fatal(err)
-	}
-	col, split := make([]float64, members), 0
-	for i := range f {
-		var s [members]float64
-		idx, val := b.Sparse(i)
-		for k, j := range idx {
-			o.Store().Column(col, int(j))
-			for m, w := range col {
-				s[m] = math.FMA(val[k], w, s[m])
-			}
-		}
-		votes := 0
-		for _, v := range s {
-			if v >= 0 {
-				votes++
-			} else {
-				votes--
-			}
-		}
-		if f[i] != float64(votes)/members {
-			t.Fatalf("example %d: %v, want %d of %d", i, f[i], votes, members)
-		}
-		if votes != members && votes != -members {
-			split++
-		}
-	}
-	if split == 0 {
-		t.Error("the members always agree")
-	}
-	if o.Weights() != nil {
-		t.Error("votes have weights")
-	}
-}
-
-// TestOBPMCap: step 15 bounds the length by 1 and turns nothing, of whole numbers, too.
-func TestOBPMCap(t *testing.T) {
-	for _, ones := range []bool{false, true} {
-		b := randomBlock[float32](2000, 40, 7, ones, 9)
-		c := OBPMConfig{Members: 30, Tau: 0.3}
-		raw := newTestOBPM[float32](t, c, learner.Env{})
-		c.Cap = true
-		capped := newTestOBPM[float32](t, c, learner.Env{})
-		r, rc := learnAll(t, raw, b, 500), learnAll(t, capped, b, 500)
-		w, wc := raw.Weights(), capped.Weights()
-		var l, lc float64
-		for j := range w {
-			l += w[j] * w[j]
-			lc += wc[j] * wc[j]
-		}
-		if l <= 1 || math.Abs(lc-1) > 1e-9 {
-			t.Errorf("ones %v: |w|^2 is %v, capped %v, want more than 1, and 1", ones, l, lc)
-		}
-		for i := range r {
-			if r[i].Updates != rc[i].Updates || r[i].Score*rc[i].Score < 0 ||
-				math.Abs(rc[i].Score) > math.Abs(r[i].Score) {
-				t.Fatalf("ones %v: example %d: %v, capped %v", ones, i, r[i], rc[i])
-			}
-		}
-	}
 }
 
 // TestOBPMTable1 learns the paper's generated problem (section 4.1): total updates at tau 0.3 are
@@ -686,29 +313,46 @@ func TestOBPMTable1(t *testing.T) {
 	}
 }
 
+// TestOBPMConfig: what is no setting, or no base, is refused by what it is.
 func TestOBPMConfig(t *testing.T) {
 	e, err := learner.Lookup("obpm")
 	if err != nil {
 		t.Fatal(err)
+	}
+	rbf := func(c *OBPMConfig) {
+		c.Removal, c.KernelConfig = RemoveOldest, learner.KernelConfig{Kernel: "rbf", Gamma: 1}
 	}
 	for want, change := range map[string]func(*OBPMConfig){
 		"members is 0":       func(c *OBPMConfig) { c.Members = 0 },
 		"members is 1048577": func(c *OBPMConfig) { c.Members = MaxMembers + 1 },
 		"tau is 1.5":         func(c *OBPMConfig) { c.Tau = 1.5 },
 		"tau is NaN":         func(c *OBPMConfig) { c.Tau = math.NaN() },
-		`no learner "x"`:     func(c *OBPMConfig) { c.Base = "x" },
-		`base is "obpm"`:     func(c *OBPMConfig) { c.Base = "obpm" },
-		"settings are": func(c *OBPMConfig) {
-			c.Base, c.BaseConfig = "alma",
-				&LMSConfig{Eta: 1}
+		`combine is "mean"`:  func(c *OBPMConfig) { c.Combine = "mean" },
+		"cap is true, want false with combine": func(c *OBPMConfig) {
+			c.Combine, c.Cap = CombineVote, true
 		},
-		"lms: eta is 0":     func(c *OBPMConfig) { c.Base, c.BaseConfig = "lms", &LMSConfig{} },
-		`combine is "mean"`: func(c *OBPMConfig) { c.Combine = "mean" },
-		"cap is true":       func(c *OBPMConfig) { c.Combine, c.Cap = CombineVote, true },
+		`no learner "x"`:  func(c *OBPMConfig) { c.Base = "x" },
+		"settings are":    func(c *OBPMConfig) { c.Base, c.BaseConfig = "alma", &LMSConfig{Eta: 1} },
+		"lms: eta is 0":   func(c *OBPMConfig) { c.Base, c.BaseConfig = "lms", &LMSConfig{} },
+		"ensemble itself": func(c *OBPMConfig) { c.Base = "obpm" },
+		"an ensemble": func(c *OBPMConfig) {
+			c.Base, c.BaseConfig = "rff", &RFFConfig{D: 8, Sigma: 1, Base: "obpm"}
+		},
+		"whole data sets": func(c *OBPMConfig) { c.Base = "svm" },
+		"soft margin": func(c *OBPMConfig) {
+			c.Base, c.BaseConfig = "pumma", &PUMMAConfig{P: "2", Delta: 0.1, SoftC: 1}
+		},
+		"which has no weight vector": func(c *OBPMConfig) { c.Base, c.Cap = "sogp", true },
 		"margin-rel is 0.5": func(c *OBPMConfig) {
-			c.BaseConfig = &PerceptronConfig{MarginRel: 0.5,
-				Eta: 1}
+			c.BaseConfig = &PerceptronConfig{MarginRel: 0.5, Eta: 1}
 		},
+		"budget is -1":                func(c *OBPMConfig) { c.Budget = -1 },
+		`removal is "newest"`:         func(c *OBPMConfig) { rbf(c); c.Removal = "newest" },
+		"gamma is -1":                 func(c *OBPMConfig) { rbf(c); c.Gamma = -1 },
+		"members are averaged":        func(c *OBPMConfig) { rbf(c); c.Combine = CombineVote },
+		"cap changes no label":        func(c *OBPMConfig) { rbf(c); c.Cap = true },
+		"and no others":               func(c *OBPMConfig) { rbf(c); c.Base = "lms" },
+		"must add positive multiples": func(c *OBPMConfig) { rbf(c); c.Base = "adf" },
 	} {
 		c := e.Config().(*OBPMConfig)
 		change(c)
@@ -717,39 +361,20 @@ func TestOBPMConfig(t *testing.T) {
 			t.Errorf("%s: New says %v", want, err)
 		}
 	}
-
-	for _, base := range []learner.Config{nil, &ALMAConfig{P: 2, B: 1.5, C: 0.25}} {
-		c := &OBPMConfig{Members: 7, Tau: 0.01, Base: "alma", Combine: CombineWeights,
-			Together: true, BaseConfig: base}
-		doc, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again := e.Config().(*OBPMConfig)
-		if err := json.Unmarshal(doc, again); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(c, again) {
-			t.Errorf("%s reads as %+v, want %+v", doc, again, c)
-		}
-	}
 	for _, doc := range []string{`{"base":"x","base_config":{}}`,
 		`{"base":"alma","base_config":{"eta":1}}`, `{"tao":1}`, `[]`} {
 		if err := json.Unmarshal([]byte(doc), e.Config()); err == nil {
 			t.Errorf("%s is accepted", doc)
 		}
 	}
-
 	c := &OBPMConfig{Members: 5, Tau: 0.5, Base: "perceptron", Combine: CombineWeights,
 		BaseConfig: &PerceptronConfig{MarginRel: 0.5, Eta: 1}}
-	if !c.Traits().Relative {
-		t.Error("a relative margin needs no radius")
-	}
 	r, err := c.Resolve(learner.Facts{SumSq: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := r.(*OBPMConfig).BaseConfig.(*PerceptronConfig).Margin; r.Traits().Relative || m != 2 {
+	if m := r.(*OBPMConfig).BaseConfig.(*PerceptronConfig).Margin; !c.Traits().Relative ||
+		r.Traits().Relative || m != 2 {
 		t.Errorf("margin %v after Resolve, want 2", m)
 	}
 }
@@ -822,38 +447,6 @@ func TestOBPMScaleFolds(t *testing.T) {
 	}
 }
 
-func TestOBPMAllocs(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector's annotations of the kernels allocate")
-	}
-	pool := engine.NewPool(2)
-	defer pool.Close()
-	n := 2000
-	if testing.Short() {
-		n = 500
-	}
-	sparse := randomBlock[float32](n, 120, 14, false, 12)
-	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse,
-		"dense": toDense(sparse)} {
-		for name, c := range sameBitsCases {
-			o := newTestOBPM[float32](t, c, learner.Env{Pool: pool})
-			rounds, scores := make([]learner.Round, b.Len()), make([]float64, b.Len())
-			learn := func() {
-				if err := errors.Join(o.Learn(b, rounds), o.Score(b, scores)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			since := time.Now()
-			for n := 0; n < 20 || time.Since(since) < 10*time.Millisecond; n++ {
-				learn()
-			}
-			if n := testing.AllocsPerRun(2, learn); n != 0 {
-				t.Errorf("%s/%s: %v allocations", form, name, n)
-			}
-		}
-	}
-}
-
 // TestOBPMOtherSum: where S is not the sum of the members' weights, as a model that was read may
 // say, scores are those of S.
 func TestOBPMOtherSum(t *testing.T) {
@@ -880,40 +473,20 @@ func TestOBPMOtherSum(t *testing.T) {
 }
 
 // TestOBPMProba: the probability is the share of members that predict +1, which with combine vote
-// is what the score says; on random features it is that of the learner of these, and learners
-// without probabilities have none.
+// is what the score says.
 func TestOBPMProba(t *testing.T) {
-	const n = 40
-	b := &engine.Block[float64]{Dim: 3, Stride: 3}
-	for i := range n {
-		x := float64(i%8) - 3.5
-		b.X = append(b.X, x, float64(i%3)-1, 0.5)
-		b.Y = append(b.Y, math.Copysign(1, x))
-	}
-	trained := func(name string, c learner.Config) learner.Learner[float64] {
-		e, err := learner.Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := learner.New[float64](e, c, learner.Env{Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Learn(b, make([]learner.Round, n)); err != nil {
-			t.Fatal(err)
-		}
-		return l
-	}
-	c := OBPMConfig{Members: 7, Tau: 0.3, Base: "perceptron", Combine: CombineVote}
-	votes := trained("obpm", &c)
+	b := randomBlock[float64](40, 3, 3, false, 3)
+	c := OBPMConfig{Members: 7, Tau: 0.3, Combine: CombineVote}
+	votes := newTestOBPM[float64](t, c, learner.Env{Seed: 3})
 	c.Combine = CombineWeights
-	average := trained("obpm", &c)
-	f, p, q := make([]float64, n), make([]float64, n), make([]float64, n)
-	if err := errors.Join(votes.Score(b, f), learner.ProberOf(votes).Proba(b, p),
-		learner.ProberOf(average).Proba(b, q)); err != nil {
+	average := newTestOBPM[float64](t, c, learner.Env{Seed: 3})
+	learnAll(t, votes, b, 40)
+	learnAll(t, average, b, 40)
+	f, p, q := make([]float64, 40), make([]float64, 40), make([]float64, 40)
+	if err := errors.Join(votes.Score(b, f), votes.Proba(b, p), average.Proba(b, q)); err != nil {
 		t.Fatal(err)
 	}
-	for i := range n {
+	for i := range f {
 		if math.Abs(p[i]-(1+f[i])/2) > 1e-15 || q[i] != p[i] {
 			t.Errorf("example %d: score %v, probability %v; of the average %v", i, f[i], p[i], q[i])
 		}
@@ -921,29 +494,5 @@ func TestOBPMProba(t *testing.T) {
 	if slices.Min(p) != 0 || slices.Max(p) != 1 || !slices.ContainsFunc(p,
 		func(v float64) bool { return v > 0 && v < 1 }) {
 		t.Errorf("the members never agree, or always: %v", p)
-	}
-
-	mapped := trained("rff", &RFFConfig{D: 50, Sigma: 2, Base: "obpm"})
-	prober := learner.ProberOf(mapped)
-	if prober == nil {
-		t.Fatal("rff on obpm has no probabilities")
-	}
-	if err := errors.Join(mapped.Score(b, f), prober.Proba(b, p)); err != nil {
-		t.Fatal(err)
-	}
-	wrong := 0
-	for i, v := range p {
-		if (v > 0.5) != (b.Y[i] > 0) {
-			wrong++
-		}
-	}
-	if wrong > n/10 {
-		t.Errorf("on random features %d of %d are more probable to have the other label", wrong, n)
-	}
-	for _, l := range []learner.Learner[float64]{trained("pa", &PAConfig{Variant: 1}),
-		trained("rff", &RFFConfig{D: 50, Sigma: 2, Base: "pa"})} {
-		if learner.ProberOf(l) != nil {
-			t.Errorf("%T has probabilities", l)
-		}
 	}
 }
