@@ -15,18 +15,6 @@ import (
 
 func TestALMAByHand(t *testing.T) {
 	// B = C = 1: threshold and step are 1/sqrt(k).
-	n2 := math.Sqrt(1.5)                       // of (1, -1/sqrt 2)
-	a := []float64{1 / n2, -math.Sqrt(1. / 3)} // after the second update
-	c := []float64{a[0] + 0.6/math.Sqrt(3), a[1] + 0.8/math.Sqrt(3)}
-	n3 := math.Sqrt(c[0]*c[0] + c[1]*c[1])
-	d := []float64{c[0] / n3, c[1] / n3}
-	runByHand(t, "alma", &learners.ALMAConfig{P: 2, B: 1, C: 1}, []handStep{
-		{[]float64{1, 0}, +1, 0, 1, []float64{1, 0}}, // k=1
-		{[]float64{0, 1}, -1, 0, 1, a},               // k=2, shrunk
-		{[]float64{1, 0}, +1, a[0], 0, a},            // 0.816 > 1/sqrt 3
-		{[]float64{0.6, 0.8}, +1, 0.6*a[0] + 0.8*a[1], 1, d},
-		{[]float64{0, 0}, -1, 0, 1, d}, // fires, moves nothing
-	})
 	// y f at the threshold, exactly, still fires: 1/2 for k = 4. The step 1/2 along (1/2, 0) is
 	// shrunk away.
 	runByHand(t, "alma", &learners.ALMAConfig{P: 2, B: 1, C: 1}, []handStep{

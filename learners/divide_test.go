@@ -3,7 +3,10 @@ package learners
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -24,23 +27,13 @@ func natural(t *testing.T, l learner.Learner[float64], d int) (A [][]float64, b 
 		if v.p.K > 0 {
 			t.Fatalf("%d points are left", v.p.K)
 		}
-		V := fullCov(v.p)
-		for i := range V { // Gauss-Jordan of a small, well conditioned matrix
-			A[i] = make([]float64, d)
-			A[i][i] = 1
+		V := mat.NewDense(d, d, slices.Concat(fullCov(v.p)...))
+		var inverse mat.Dense
+		if err := inverse.Inverse(V); err != nil {
+			t.Fatal(err)
 		}
 		for i := range d {
-			f := 1 / V[i][i]
-			for j := range d {
-				V[i][j], A[i][j] = V[i][j]*f, A[i][j]*f
-			}
-			for k := range d {
-				if f := V[k][i]; k != i {
-					for j := range d {
-						V[k][j], A[k][j] = V[k][j]-f*V[i][j], A[k][j]-f*A[i][j]
-					}
-				}
-			}
+			A[i] = inverse.RawRowView(i)
 		}
 	}
 	for i := range d {
@@ -116,7 +109,7 @@ func TestDividePrior(t *testing.T) {
 			}
 			terms := math.Abs(b[1][i]) + math.Abs(b[2][i]) + math.Abs(b[0][i])
 			want := b[1][i] + b[2][i] - b[0][i]
-			if e := math.Abs(gotB[i] - want); e > tolerance(A, d)*(terms+maxOf(gotB)) {
+			if e := math.Abs(gotB[i] - want); e > tolerance(A, d)*(terms+maxAbs(gotB)) {
 				t.Fatalf("%s: precision times mean %d is %v, want %v", name, i, gotB[i], want)
 			}
 		}
@@ -128,13 +121,6 @@ func TestDividePrior(t *testing.T) {
 			t.Errorf("%s: a prior that knows more: %v", name, err)
 		}
 	}
-}
-
-func maxOf(v []float64) (m float64) {
-	for _, x := range v {
-		m = max(m, math.Abs(x))
-	}
-	return m
 }
 
 // tolerance is what rounding leaves of inverses: see TestDividePrior. No eigenvalue of A is below

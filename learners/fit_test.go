@@ -263,40 +263,6 @@ func TestFitPerceptronBits(t *testing.T) {
 	}
 }
 
-// TestFitGoesOn: two runs, the first one stopped at the end of a pass, make the updates of one.
-func TestFitGoesOn(t *testing.T) {
-	b := learnertest.Dense[float64](150, 12, 0.05)
-	for name, config := range fits {
-		for space, o := range spaces {
-			whole := fitter[float64](t, name, config)
-			var ends []int64 // updates made by the end of each pass
-			watched := o
-			watched.Refresh = 1
-			watched.Observe = func(s learner.FitStatus) {
-				for int64(len(ends)) < s.Epochs {
-					ends = append(ends, s.Updates)
-				}
-			}
-			want, err := whole.Fit(context.Background(), b, watched)
-			if err != nil || len(ends) < 5 {
-				t.Fatal(len(ends), err)
-			}
-			parts := fitter[float64](t, name, config)
-			o.MaxUpdates = ends[2]
-			if r, err := parts.Fit(context.Background(), b, o); err != nil || r.Converged ||
-				r.Violators == 0 || r.Updates != ends[2] {
-				t.Fatalf("%s/%s: %+v, %v", name, space, r, err)
-			}
-			o.MaxUpdates = 0
-			r, err := parts.Fit(context.Background(), b, o)
-			if err != nil || r.Counter != want.Counter || r.Updates != want.Updates-ends[2] {
-				t.Fatalf("%s/%s: %+v, %v; want the counter %d", name, space, r, err, want.Counter)
-			}
-			approx.AllNear(t, "w", parts.Weights(), whole.Weights(), 1e-9)
-		}
-	}
-}
-
 // TestFitLong: lengths that outgrow float64 by far are kept in range. CRAMMA at a high rate
 // multiplies |a| at every update.
 func TestFitLong(t *testing.T) {

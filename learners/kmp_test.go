@@ -93,19 +93,3 @@ func wholeRows[T learner.Float](t *testing.T, c learners.KMPConfig, b *engine.Bl
 	}
 	return slices.DeleteFunc(coef, func(v float64) bool { return v == 0 })
 }
-
-// BenchmarkKMP is of more examples than have their Gram matrix in the cache.
-func BenchmarkKMP(b *testing.B) {
-	data := wide[float32](3000, 300, 10)
-	for _, k := range []learner.KernelConfig{{Kernel: "linear"}, {Kernel: "rbf", Sigma: 1}} {
-		b.Run(k.Kernel, func(b *testing.B) {
-			for b.Loop() {
-				l := fitter[float32](b, "kmp", &learners.KMPConfig{Size: 10, KernelConfig: k})
-				_, err := l.Fit(b.Context(), data, learner.FitOptions{GramBytes: 4 << 20})
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

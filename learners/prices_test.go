@@ -34,15 +34,15 @@ var pricedLearners = map[string]priced{
 
 var rbf02 = learner.KernelConfig{Kernel: "rbf", Gamma: 0.2}
 
-// pricedExamples returns examples that no hyperplane separates, with weights from 0 to 3, and the
+// pricedExamples returns examples of dim features, six of them not 0, that no hyperplane separates, with weights from 0 to 3, and the
 // same with each as often as it weighs.
-func pricedExamples(sparse bool) (weighted, copies *engine.Block[float64]) {
+func pricedExamples(dim int, sparse bool) (weighted, copies *engine.Block[float64]) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	var x, many [][]float64
 	var y, w, manyY []float64
 	for i := range 60 {
-		row := make([]float64, 6)
-		for j := range row {
+		row := make([]float64, dim)
+		for j := range 6 {
 			row[j] = rng.NormFloat64()
 		}
 		label := math.Copysign(1, row[0]+row[1]+1.5*rng.NormFloat64())
@@ -87,7 +87,7 @@ func fitPriced(t *testing.T, p priced, b *engine.Block[float64]) (learner.Learne
 func TestPUMMAWeights(t *testing.T) {
 	for name, p := range pricedLearners {
 		t.Run(name, func(t *testing.T) {
-			b, copies := pricedExamples(name == "pumma, sparse")
+			b, copies := pricedExamples(6, name == "pumma, sparse")
 			one, got := fitPriced(t, p, b)
 			other, want := fitPriced(t, p, copies)
 			plain := *b
@@ -134,7 +134,7 @@ func TestPUMMAWeights(t *testing.T) {
 // TestPUMMAWeightsSVM: PUMMA's soft margin with weights is that of the support vector machine of
 // squared slacks, which another solver finds.
 func TestPUMMAWeightsSVM(t *testing.T) {
-	b, _ := pricedExamples(false)
+	b, _ := pricedExamples(6, false)
 	for _, k := range []learner.KernelConfig{{Kernel: "linear"}, rbf02} {
 		_, got := fitPriced(t, priced{config: &PUMMAConfig{P: "2", Delta: 1e-3, SoftC: 2,
 			KernelConfig: k}}, b)
@@ -153,7 +153,7 @@ func TestPUMMAWeightsSVM(t *testing.T) {
 func TestPricesLeftOut(t *testing.T) {
 	for name, p := range pricedLearners {
 		t.Run(name, func(t *testing.T) {
-			b, _ := pricedExamples(name == "pumma, sparse")
+			b, _ := pricedExamples(6, name == "pumma, sparse")
 			var x [][]float64
 			var y []float64
 			b.W[0] = 0

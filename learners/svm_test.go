@@ -251,13 +251,9 @@ func TestSVMFitNotSeparable(t *testing.T) {
 
 // TestSVMLimit: a run that meets its limit says what is left.
 func TestSVMLimit(t *testing.T) {
-	for _, dim := range []int{10, smo.MostNewtonDim + 1} {
-		testSVMLimit(t, randomBlock[float64](200, dim, 5, false, 3))
-	}
-}
-
-func testSVMLimit(t *testing.T, b *engine.Block[float64]) {
-	for _, noBias := range []bool{false, true} {
+	for i := range 4 {
+		b, noBias := randomBlock[float64](200, []int{10, smo.MostNewtonDim + 1}[i/2], 5, false, 3),
+			i%2 > 0
 		s := newTestSVM[float64](t, SVMConfig{C: 100, Norm: 1, NoBias: noBias, Gap: 1e-9,
 			KernelConfig: learner.KernelConfig{Kernel: "linear"}})
 		r, err := s.Fit(context.Background(), b, learner.FitOptions{MaxUpdates: 5})
@@ -270,13 +266,9 @@ func testSVMLimit(t *testing.T, b *engine.Block[float64]) {
 
 // TestSVMObserve: the observer sees the run come nearer, and changes no bit of it.
 func TestSVMObserve(t *testing.T) {
-	for _, dim := range []int{12, smo.MostNewtonDim + 1} {
-		testSVMObserve(t, randomBlock[float64](300, dim, 6, false, 3))
-	}
-}
-
-func testSVMObserve(t *testing.T, b *engine.Block[float64]) {
-	for _, noBias := range []bool{false, true} {
+	for i := range 4 {
+		b, noBias := randomBlock[float64](300, []int{12, smo.MostNewtonDim + 1}[i/2], 6, false, 3),
+			i%2 > 0
 		c := SVMConfig{C: 10, Norm: 1, NoBias: noBias, Gap: 1e-8,
 			KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		quiet, seen := newTestSVM[float64](t, c), newTestSVM[float64](t, c)
@@ -434,56 +426,6 @@ func optimal(t *rapid.T, g *gram[float64], y []float64, p smo.Problem, beta []fl
 	}
 }
 
-// TestSVMExpansion: Score is the sum over the support vectors, and meets the conditions that the
-// solver met.
-func TestSVMExpansion(t *testing.T) {
-	testSVMExpansion[float32](t, 2e-6)
-	testSVMExpansion[float64](t, 1e-12)
-}
-
-func testSVMExpansion[T learner.Float](t *testing.T, tol float64) {
-	for _, binary := range []bool{false, true} {
-		b := randomBlock[T](150, 20, 6, binary, 5)
-		for name, kernel := range map[string]func(a, b []float64) float64{"linear": plainDot,
-			"rbf": rbf(0.3), "poly": poly(0.3, 1, 3)} {
-			c := SVMConfig{C: 2, Norm: 1, Gap: 1e-4,
-				KernelConfig: learner.KernelConfig{Kernel: name, Gamma: 0.3, Coef0: 1, Degree: 3}}
-			s := newTestSVM[T](t, c)
-			if _, err := s.Fit(context.Background(), b, learner.FitOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			f := make([]float64, b.Len())
-			for _, form := range []*engine.Block[T]{b, toDense(b)} {
-				if err := s.Score(form, f); err != nil {
-					t.Fatal(err)
-				}
-				x := wide(form)
-				for i := range x {
-					want, abs := s.bias, math.Abs(s.bias)
-					if name == "linear" {
-						for j, w := range s.w {
-							want += w * x[i][j]
-							abs += math.Abs(w * x[i][j])
-						}
-					}
-					for j, c := range s.sum.Coef {
-						idx, val := s.sum.List.NonZeros(nil, nil, j)
-						z := make([]float64, b.Dim)
-						for k, v := range val {
-							z[idx[k]] = float64(v)
-						}
-						want += c * kernel(z, x[i])
-						abs += math.Abs(c * kernel(z, x[i]))
-					}
-					if !(math.Abs(f[i]-want) <= tol*abs) {
-						t.Fatalf("%s, example %d: Score %v, want %v", name, i, f[i], want)
-					}
-				}
-			}
-		}
-	}
-}
-
 // wide returns the examples of a block with all their features.
 func wide[T learner.Float](b *engine.Block[T]) [][]float64 {
 	x := make([][]float64, b.Len())
@@ -581,16 +523,14 @@ func TestSVMBits(t *testing.T) {
 // TestSVMWeights: an example of weight 2 is the example twice, one of weight 0 none, and half the
 // weights are half of C; by every solver.
 func TestSVMWeights(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	rbf := learner.KernelConfig{Kernel: "rbf", Gamma: 0.2}
 	for name, c := range map[string]SVMConfig{
 		"linear":          {C: 0.3, Norm: 1},
 		"without a bias":  {C: 0.3, Norm: 1, NoBias: true},
 		"squared":         {C: 0.3, Norm: 2},
 		"squared, alone":  {C: 0.3, Norm: 2, NoBias: true},
-		"rbf":             {C: 2, Norm: 1, KernelConfig: rbf},
-		"squared rbf":     {C: 2, Norm: 2, KernelConfig: rbf},
-		"rbf, no bias":    {C: 2, Norm: 1, NoBias: true, KernelConfig: rbf},
+		"rbf":             {C: 2, Norm: 1, KernelConfig: rbf02},
+		"squared rbf":     {C: 2, Norm: 2, KernelConfig: rbf02},
+		"rbf, no bias":    {C: 2, Norm: 1, NoBias: true, KernelConfig: rbf02},
 		"wide":            {C: 0.3, Norm: 1},
 		"wide and alone":  {C: 0.3, Norm: 1, NoBias: true},
 		"wide, squared":   {C: 0.3, Norm: 2},
@@ -605,26 +545,7 @@ func TestSVMWeights(t *testing.T) {
 		if strings.Contains(name, "wide") {
 			dim = smo.MostNewtonDim + 1
 		}
-		var x, twice [][]float64
-		var y, w, twiceY []float64
-		for i := range 60 {
-			row := make([]float64, dim)
-			for j := range 6 {
-				row[j] = rng.NormFloat64()
-			}
-			label := math.Copysign(1, row[0]+row[1]+1.5*rng.NormFloat64())
-			x, y, w = append(x, row), append(y, label), append(w, float64(i%4))
-			for range i % 4 {
-				twice, twiceY = append(twice, row), append(twiceY, label)
-			}
-		}
-		block := func(x [][]float64, y []float64) *engine.Block[float64] {
-			b := denseBlock(x, y)
-			if strings.Contains(name, "sparse") {
-				b = sparsely(b)
-			}
-			return b
-		}
+		weighted, twice := pricedExamples(dim, strings.Contains(name, "sparse"))
 		solve := func(c SVMConfig, b *engine.Block[float64]) *svm[float64] {
 			s := newTestSVM[float64](t, c)
 			r, err := s.Fit(context.Background(), b, learner.FitOptions{})
@@ -633,13 +554,11 @@ func TestSVMWeights(t *testing.T) {
 			}
 			return s
 		}
-		weighted := block(x, y)
-		weighted.W = w
-		got, want := solve(c, weighted), solve(c, block(twice, twiceY))
+		got, want := solve(c, weighted), solve(c, twice)
 		halved, double := *weighted, c
 		double.C *= 2
-		halved.W = make([]float64, len(w))
-		for i, v := range w {
+		halved.W = make([]float64, weighted.Len())
+		for i, v := range weighted.W {
 			halved.W[i] = v / 2
 		}
 		half := solve(double, &halved)

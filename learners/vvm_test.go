@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
@@ -119,25 +120,13 @@ func fullCov(p *gauss.Posterior) [][]float64 {
 	return V
 }
 
-func sameVector(t testing.TB, what string, got, want []float64, tol float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s has %d elements, want %d", what, len(got), len(want))
-	}
-	for i := range want {
-		if e := golden.Off(got[i], want[i], math.Abs(want[i]) < 1); !(e <= tol) {
-			t.Fatalf("%s[%d] is %v, want %v", what, i, got[i], want[i])
-		}
-	}
-}
-
 func sameMatrix(t testing.TB, what string, got, want [][]float64, tol float64) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s has %d rows, want %d", what, len(got), len(want))
 	}
 	for i := range want {
-		sameVector(t, fmt.Sprintf("%s[%d]", what, i), got[i], want[i], tol)
+		approx.AllNear(t, fmt.Sprintf("%s[%d]", what, i), got[i], want[i], tol)
 	}
 }
 
@@ -161,7 +150,7 @@ func TestGoldenADF(t *testing.T) {
 			if r.Score*b.Y[i] < 0 != (s.Z < 0) {
 				t.Errorf("%s step %d: score %v, z %v", c.Data, i, r.Score, s.Z)
 			}
-			sameVector(t, fmt.Sprintf("%s step %d: m", c.Data, i), l.Weights(), s.M, bayesTol)
+			approx.AllNear(t, fmt.Sprintf("%s step %d: m", c.Data, i), l.Weights(), s.M, bayesTol)
 			sameMatrix(t, fmt.Sprintf("%s step %d: V", c.Data, i), fullCov(l.p), s.V, bayesTol)
 		}
 		if len(c.Steps) != b.Len() {
@@ -192,17 +181,17 @@ func TestGoldenEP(t *testing.T) {
 				b) {
 				t.Fatalf("%s: %+v, %v", c.Data, r, err)
 			}
-			sameVector(t, c.Data+": m", ep.Weights(), c.M, bayesTol)
+			approx.AllNear(t, c.Data+": m", ep.Weights(), c.M, bayesTol)
 			sameMatrix(t, c.Data+": V", fullCov(l.p), c.V, bayesTol)
 			// The same core with the points kept.
 			v := virtual(t, "vvm", &VVMConfig{Buffer: b.Len(), PointsConfig: cfg})
 			for i := range b.Len() {
 				learnOne(t, learner.Learner[float64](v), b, i)
 			}
-			sameVector(t, c.Data+": m of vvm", v.Weights(), c.M, bayesTol)
+			approx.AllNear(t, c.Data+": m of vvm", v.Weights(), c.M, bayesTol)
 			sameMatrix(t, c.Data+": V of vvm", fullCov(v.p), c.V, bayesTol)
-			sameVector(t, c.Data+": tau", v.p.Tau[:v.p.K], c.Tau, bayesTol)
-			sameVector(t, c.Data+": nu", v.p.Nu[:v.p.K], c.Nu, bayesTol)
+			approx.AllNear(t, c.Data+": tau", v.p.Tau[:v.p.K], c.Tau, bayesTol)
+			approx.AllNear(t, c.Data+": nu", v.p.Nu[:v.p.K], c.Nu, bayesTol)
 			for i, want := range c.KL {
 				mc, vc, ok := v.p.Cavity(i, v.p.Spread(i))
 				f := gauss.NewStepFactor(mc/math.Sqrt(vc), c.Eps)
@@ -277,12 +266,12 @@ func TestGoldenVVM(t *testing.T) {
 					merges++
 				}
 				sameMatrix(t, what+"points", l.Points(), s.Buffer, bayesTol)
-				sameVector(t, what+"m", l.Weights(), s.M, bayesTol)
+				approx.AllNear(t, what+"m", l.Weights(), s.M, bayesTol)
 				sameMatrix(t, what+"V", fullCov(l.p), s.V, bayesTol)
-				sameVector(t, what+"m_r", l.p.ResidualMean, s.Mr, bayesTol)
+				approx.AllNear(t, what+"m_r", l.p.ResidualMean, s.Mr, bayesTol)
 				sameMatrix(t, what+"V_r", residualCov(l.p), s.Vr, bayesTol)
-				sameVector(t, what+"tau", l.p.Tau[:l.p.K], s.Tau, bayesTol)
-				sameVector(t, what+"nu", l.p.Nu[:l.p.K], s.Nu, bayesTol)
+				approx.AllNear(t, what+"tau", l.p.Tau[:l.p.K], s.Tau, bayesTol)
+				approx.AllNear(t, what+"nu", l.p.Nu[:l.p.K], s.Nu, bayesTol)
 			}
 			if r := l.Report(); r.Lost+r.Passed+r.Unconverged != 0 {
 				t.Errorf("%s %s: %+v", name, c.Data, r)
@@ -315,44 +304,6 @@ func vvmStream(n, d int, flip float64) *engine.Block[float64] {
 		b.Y = append(b.Y, y)
 	}
 	return b
-}
-
-// BenchmarkVVM is the time of an example in the steady state.
-func BenchmarkVVM(b *testing.B) {
-	for _, c := range []struct{ d, buffer, pairs int }{{100, 0, 0}, {100, 10, 0}, {100, 30, 0},
-		{100, 30, 3}, {400, 50, 0}} {
-		for _, tol := range []float64{1e-3, 1e-8} {
-			b.Run(fmt.Sprintf("d=%d/B=%d/k=%d/tol=%v", c.d, c.buffer, c.pairs, tol),
-				func(b *testing.B) {
-					block := vvmStream(2000, c.d, 1.64)
-					rounds := make([]learner.Round, block.Len())
-					head := block.Slice(0, 1000)
-					var l *vvm[float64]
-					sweeps := int64(0)
-					for i := range b.N {
-						if i%1000 == 0 { // the stream is at its end
-							b.StopTimer()
-							if l != nil {
-								sweeps += l.Report().Sweeps
-							}
-							l = virtual(b, "vvm", &VVMConfig{Buffer: c.buffer, Pairs: c.pairs,
-								PointsConfig: PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50,
-									Damping: 1}})
-							if err := l.Learn(&head, rounds); err != nil {
-								b.Fatal(err)
-							}
-							sweeps -= l.Report().Sweeps
-							b.StartTimer()
-						}
-						one := block.Slice(1000+i%1000, 1001+i%1000)
-						if err := l.Learn(&one, rounds); err != nil {
-							b.Fatal(err)
-						}
-					}
-					b.ReportMetric(float64(sweeps+l.Report().Sweeps)/float64(b.N), "sweeps/op")
-				})
-		}
-	}
 }
 
 func stateOf[T learner.Float](l learner.Learner[T]) string {
@@ -403,7 +354,7 @@ func oneFamily(t *testing.T, probit float64) {
 			if err != nil || !r.Converged || r.ScoreSpace != (n == 10 && gram == 0) {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			sameVector(t, fmt.Sprintf("n %d, gram %d: mean", n, gram), ep.Weights(), kept.Weights(),
+			approx.AllNear(t, fmt.Sprintf("n %d, gram %d: mean", n, gram), ep.Weights(), kept.Weights(),
 				bayesTol)
 			sameMatrix(t, fmt.Sprintf("n %d, gram %d: covariance", n, gram), fullCov(ep.p),
 				fullCov(kept.p), bayesTol)
@@ -439,9 +390,9 @@ func TestNaiveVVM(t *testing.T) {
 				x[j] *= stream.Y[i]
 			}
 			plain.Learn(x)
-			sameVector(t, fmt.Sprintf("%s, noise %v, example %d: score", c.name, c.noise, i),
+			approx.AllNear(t, fmt.Sprintf("%s, noise %v, example %d: score", c.name, c.noise, i),
 				[]float64{r.Score}, []float64{f}, bayesTol)
-			sameVector(t, fmt.Sprintf("%s, noise %v, example %d: mean", c.name, c.noise, i),
+			approx.AllNear(t, fmt.Sprintf("%s, noise %v, example %d: mean", c.name, c.noise, i),
 				l.Weights(), plain.M, bayesTol)
 		}
 		if l.p.K != c.buffer {
@@ -472,29 +423,6 @@ func TestLargestMargin(t *testing.T) {
 			t.Errorf("label noise %v: the same state is %v, want %v", c.noise, same, c.same)
 		}
 	}
-}
-
-// definite reports whether V has a Cholesky factor.
-func definite(V [][]float64) bool {
-	L := make([][]float64, len(V))
-	for i := range V {
-		L[i] = make([]float64, len(V))
-		for j := range i + 1 {
-			sum := V[i][j]
-			for k := range j {
-				sum -= L[i][k] * L[j][k]
-			}
-			switch {
-			case i != j:
-				L[i][j] = sum / L[j][j]
-			case !(sum > 0):
-				return false
-			default:
-				L[i][i] = math.Sqrt(sum)
-			}
-		}
-	}
-	return true
 }
 
 // TestPosteriorStands: flipped labels, with and without noise in the model, opposite and equal
@@ -548,7 +476,7 @@ func TestPosteriorStands(t *testing.T) {
 					t.Errorf("%s, %s, eps %v: with three features more %v, without %v", what, name,
 						eps, w, l.Weights())
 				}
-				if !definite(residualCov(l.p)) {
+				if lower(residualCov(l.p)) == nil {
 					t.Errorf("%s, %s, eps %v: the covariance is not positive definite", what, name,
 						eps)
 				}
@@ -727,7 +655,7 @@ func TestLongStream(t *testing.T) {
 				t.Fatalf("%s: weight %v", c.name, w)
 			}
 		}
-		if !definite(residualCov(l.p)) || !definite(fullCov(l.p)) {
+		if lower(residualCov(l.p)) == nil || lower(fullCov(l.p)) == nil {
 			t.Errorf("%s: a covariance is not positive definite", c.name)
 		}
 		if r := l.Report(); r.Passed+r.Lost+r.Unconverged != 0 {
@@ -782,7 +710,7 @@ func TestDiagonalADF(t *testing.T) {
 			make([]learner.Round, 60)), diagonal.Proba(b, p[:]), full.Proba(b, q[:])); err != nil {
 			t.Fatal(err)
 		}
-		sameVector(t, "mean", diagonal.Weights(), full.Weights(), 1e-9)
+		approx.AllNear(t, "mean", diagonal.Weights(), full.Weights(), 1e-9)
 		for i, row := range fullCov(full.p) {
 			for j, v := range row {
 				want := 0.0
@@ -794,7 +722,7 @@ func TestDiagonalADF(t *testing.T) {
 				}
 			}
 		}
-		sameVector(t, "probability", p[:], q[:], 1e-9)
+		approx.AllNear(t, "probability", p[:], q[:], 1e-9)
 	}
 }
 
@@ -863,31 +791,6 @@ func TestProba(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("%s: Proba allocates %v times a call", name, n)
 		}
-	}
-}
-
-// BenchmarkProba is the time of a probability of one snapshot, which as many goroutines ask as -cpu
-// says: that of one divided by their number where none waits for another.
-func BenchmarkProba(b *testing.B) {
-	for _, c := range []struct{ d, buffer int }{{100, 0}, {300, 0}, {300, 10}} {
-		b.Run(fmt.Sprintf("d=%d/B=%d", c.d, c.buffer), func(b *testing.B) {
-			block := vvmStream(100, c.d, 1.64)
-			l := virtual(b, "vvm", &VVMConfig{Buffer: c.buffer, Pairs: 0, PointsConfig: defaultPoints})
-			if err := l.Learn(block, make([]learner.Round, block.Len())); err != nil {
-				b.Fatal(err)
-			}
-			p := learner.ProbaOf(l.Snapshot())
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				one, dst := block.Slice(0, 1), make([]float64, 1)
-				for pb.Next() {
-					if err := p.Proba(&one, dst); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
-		})
 	}
 }
 
@@ -969,13 +872,13 @@ func TestMergePosterior(t *testing.T) {
 			t.Errorf("%s: %d updates, want %d", name, l.Updates(), n)
 		}
 		if name != "vvm" { // which points are kept differs
-			sameVector(t, name+": mean", l.Weights(), want.Weights(), 1e-8)
+			approx.AllNear(t, name+": mean", l.Weights(), want.Weights(), 1e-8)
 			p, q := make([]float64, n), make([]float64, n)
 			if err := errors.Join(l.(learner.Prober[float64]).Proba(all, p),
 				want.(learner.Prober[float64]).Proba(all, q)); err != nil {
 				t.Fatal(err)
 			}
-			sameVector(t, name+": probabilities", p, q, 1e-8)
+			approx.AllNear(t, name+": probabilities", p, q, 1e-8)
 		}
 		// Of a common problem the merged posterior knows more than either half.
 		first, second = all.Slice(0, n/2), all.Slice(n/2, n)
@@ -987,7 +890,7 @@ func TestMergePosterior(t *testing.T) {
 		if m := wrong(t, l, all); m > max(a, b) {
 			t.Errorf("%s: %d wrong after merging, %d and %d before", name, m, a, b)
 		}
-		if v, ok := l.(*vvm[float64]); ok && (v.p.K > v.buffer || !definite(residualCov(v.p))) {
+		if v, ok := l.(*vvm[float64]); ok && (v.p.K > v.buffer || lower(residualCov(v.p)) == nil) {
 			t.Errorf("%s: %d points, or the covariance is not positive definite", name, v.p.K)
 		}
 		// What was merged can learn on.
@@ -1070,25 +973,26 @@ func learntFeatures(t *testing.T, seed uint64, base string,
 	return l
 }
 
-// TestMergePosteriorProduct: the product, by hand in one dimension: 1/v = 1/v1 + 1/v2 - 1.
+// TestMergePosteriorProduct: the product, by hand in one dimension: 1/v = 1/v1 + 1/v2 - 1. Others
+// have none.
 func TestMergePosteriorProduct(t *testing.T) {
 	line := &engine.Block[float64]{Y: []float64{1, -1, 1}, X: []float64{1, 0.5, 2}, Dim: 1,
 		Stride: 1}
 	head, tail := line.Slice(0, 1), line.Slice(1, 3)
-	l, o := learntPosterior(t, &ADFConfig{Covariance: "full", Noise: 0.05}, &head).(*vvm[float64]),
-		learntPosterior(t, &ADFConfig{Covariance: "full", Noise: 0.05}, &tail).(*vvm[float64])
+	full := &ADFConfig{Covariance: "full", Noise: 0.05}
+	l, o := learntPosterior(t, full, &head).(*vvm[float64]),
+		learntPosterior(t, full, &tail).(*vvm[float64])
 	v1, v2, m1, m2 := fullCov(l.p)[0][0], fullCov(o.p)[0][0], l.Weights()[0], o.Weights()[0]
 	if err := l.MergePosterior(o); err != nil {
 		t.Fatal(err)
 	}
 	v := 1 / (1/v1 + 1/v2 - 1)
-	sameVector(t, "product", []float64{fullCov(l.p)[0][0], l.Weights()[0]}, []float64{v, v *
-		(m1/v1 + m2/v2)}, 1e-14)
-	for _, other := range []learner.Learner[float64]{
-		learntPosterior(t, &ADFConfig{Covariance: "full", Noise: 0.1}, line),
-		learntPosterior(t, &ADFConfig{Covariance: "diagonal", Noise: 0.05}, line),
-	} {
-		if err := l.MergePosterior(other); !errors.Is(err, learner.ErrPrior) {
+	approx.AllNear(t, "product", []float64{fullCov(l.p)[0][0], l.Weights()[0]},
+		[]float64{v, v * (m1/v1 + m2/v2)}, 1e-14)
+	for _, c := range []*ADFConfig{{Covariance: "full", Noise: 0.1},
+		{Covariance: "diagonal", Noise: 0.05}} {
+		if err := l.MergePosterior(learntPosterior(t, c, line)); !errors.Is(err,
+			learner.ErrPrior) {
 			t.Errorf("another noise or form: %v", err)
 		}
 	}
