@@ -18,10 +18,7 @@ func TestNewOfTwoLabels(t *testing.T) {
 	rows := &halfspace.Rows{N: 2, Dim: 2, F32: []float32{1, 0, 0, 1}, Labels: []int32{0, 1},
 		Names: []string{"ham", "spam"}}
 	for _, name := range learner.Names() {
-		e, err := learner.Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(learner.Lookup(name))(t)
 		traits := e.Config().Traits()
 		o := halfspace.Options{Learner: name, Data: halfspace.Data{Positive: "spam",
 			Classes: rows.Names}}
@@ -55,9 +52,7 @@ func TestNewOfTwoLabels(t *testing.T) {
 			}
 			m.SetNote("a note")
 			var b bytes.Buffer
-			if err := m.Encode(&b); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			ok(t, m.Encode(&b))
 			if m, err = halfspace.Decode(b.Bytes()); err != nil || m.Note() != "a note" {
 				t.Fatalf("%s: note %q, %v", name, m.Note(), err)
 			}
@@ -86,10 +81,7 @@ func TestLearnRowsIsWhole(t *testing.T) {
 				"label":  func(r *halfspace.Rows) { r.Labels[at] = -1 },
 				"weight": func(r *halfspace.Rows) { r.Weights[at] = -1 },
 			} {
-				m, err := halfspace.New(o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must(halfspace.New(o))(t)
 				r := &halfspace.Rows{N: n, Dim: 2, F64: make([]float64, 2*n),
 					Labels: make([]int32, n), Names: []string{"-1", "+1"},
 					Weights: make([]float64, n)}
@@ -97,17 +89,13 @@ func TestLearnRowsIsWhole(t *testing.T) {
 					r.Labels[i], r.Weights[i], r.F64[2*i+i%2] = int32(i%2), 1, 1
 				}
 				var before, after bytes.Buffer
-				if err := m.Encode(&before); err != nil {
-					t.Fatal(err)
-				}
+				ok(t, m.Encode(&before))
 				spoil(r)
 				if _, err := m.LearnRows(t.Context(), r); !errors.Is(err, halfspace.ErrRows) {
 					t.Errorf("%s: row %d, %s: %v, want %v", o.Learner, at, what, err,
 						halfspace.ErrRows)
 				}
-				if err := m.Encode(&after); err != nil {
-					t.Fatal(err)
-				}
+				ok(t, m.Encode(&after))
 				if !bytes.Equal(before.Bytes(), after.Bytes()) {
 					t.Errorf("%s: row %d, %s: refused, but the model is another", o.Learner, at,
 						what)

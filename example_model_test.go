@@ -199,25 +199,3 @@ func ExampleRow() {
 	// Output:
 	// halfspace: feature "incme", want one of 2 names: no such feature
 }
-
-// What is predicted of the first row of a file, and the label that it has.
-func ExamplePrediction() {
-	file := flowers()
-	defer os.RemoveAll(filepath.Dir(file))
-	ctx := context.Background()
-	m, err := halfspace.Train(ctx, halfspace.Options{Learner: "adf",
-		Data: halfspace.Data{Bias: "append", Positive: "rose"}}, file)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for p, err := range m.Predict(ctx, file) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		var first halfspace.Prediction = p
-		fmt.Println(first.Label, first.Score < 0, first.Proba < 0.5, first.Actual)
-		break
-	}
-	// Output:
-	// tulip true true tulip
-}

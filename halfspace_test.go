@@ -22,9 +22,7 @@ import (
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -84,26 +82,13 @@ func TestRows(t *testing.T) {
 						return m.Row().At(3, x[2]).At(1, x[0]).At(2, x[1])
 					}},
 			} {
-				m, err := halfspace.Train(ctx, halfspace.Options{Learner: "pa", Data: data,
-					Precision: precision}, c.file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must(halfspace.Train(ctx, halfspace.Options{Learner: "pa", Data: data,
+					Precision: precision}, c.file))(t)
 				saved := filepath.Join(t.TempDir(), "model")
-				if err := m.Save(saved); err != nil {
-					t.Fatal(err)
-				}
-				loaded, err := halfspace.Load(saved)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := m.Snapshot().Save(saved); err != nil {
-					t.Fatal(err)
-				}
-				small, err := halfspace.Load(saved)
-				if err != nil {
-					t.Fatal(err)
-				}
+				ok(t, m.Save(saved))
+				loaded := must(halfspace.Load(saved))(t)
+				ok(t, m.Snapshot().Save(saved))
+				small := must(halfspace.Load(saved))(t)
 				_, positive := small.Labels()
 				if _, err := small.LearnOne(c.row(small, values(0)),
 					positive); !errors.Is(err, model.ErrPredictOnly) {
@@ -152,14 +137,8 @@ func TestLearnOneSoft(t *testing.T) {
 		{Learner: "rff", Settings: map[string]any{"d": 20, "sigma": 1, "base": "pumma",
 			"base_config": map[string]any{"soft_c": 1}}, Data: asTheyAre},
 	} {
-		want, err := halfspace.Train(context.Background(), o, write(t, "a.csv", csvText(100)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := halfspace.New(o, "first", "second", "third")
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must(halfspace.Train(context.Background(), o, write(t, "a.csv", csvText(100))))(t)
+		m := must(halfspace.New(o, "first", "second", "third"))(t)
 		set := func(m *halfspace.Model, i int) *halfspace.Row {
 			x := values(i)
 			return m.Row().Set("first", x[0]).Set("second", x[1]).Set("third", x[2])
@@ -169,9 +148,7 @@ func TestLearnOneSoft(t *testing.T) {
 			if label(i) == "spam" {
 				y = "1"
 			}
-			if _, err := m.LearnOne(set(m, i), y); err != nil {
-				t.Fatal(err)
-			}
+			must(m.LearnOne(set(m, i), y))(t)
 		}
 		for i := range 100 {
 			f, err := m.Score(set(m, i))
@@ -190,25 +167,16 @@ func TestLearnOne(t *testing.T) {
 		Data: halfspace.Data{Bias: "append", Normalize: "unit", Scale: "none"}}
 	once := o
 	once.Epochs = 1
-	want, err := halfspace.Train(ctx, once, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := halfspace.New(o, "first", "second", "third")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(halfspace.Train(ctx, once, file))(t)
+	m := must(halfspace.New(o, "first", "second", "third"))(t)
 	row, mistakes := m.Row(), 0
 	for i := range 300 {
 		x, y := values(i), "-1"
 		if label(i) == "spam" {
 			y = "1" // which is +1
 		}
-		f, err := m.LearnOne(row.Reset().Set("first", x[0]).Set("second", x[1]).
-			Set("third", x[2]), y)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(m.LearnOne(row.Reset().Set("first", x[0]).Set("second", x[1]).
+			Set("third", x[2]), y))(t)
 		if s := map[string]float64{"1": 1, "-1": -1}[y]; !(f*s > 0) {
 			mistakes++
 		}
@@ -229,13 +197,8 @@ func TestLearnOne(t *testing.T) {
 		}
 	}
 	saved := filepath.Join(t.TempDir(), "model")
-	if err := m.Save(saved); err != nil {
-		t.Fatal(err)
-	}
-	again, err := halfspace.Load(saved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, m.Save(saved))
+	again := must(halfspace.Load(saved))(t)
 	// Files with the names in another order are matched by them.
 	file = write(t, "b.csv", "third,label,first,second\n1,+1,2,3\n")
 	f, _ := m.Score(m.Row().Set("first", 2).Set("second", 3).Set("third", 1))
@@ -249,18 +212,9 @@ func TestLearnOne(t *testing.T) {
 // TestModelErrors: what goes wrong has a name.
 func TestModelErrors(t *testing.T) {
 	ctx := context.Background()
-	m, err := halfspace.New(halfspace.Options{Learner: "perceptron"}, "a", "b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	numbered, err := halfspace.New(halfspace.Options{Learner: "perceptron"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	svm, err := halfspace.New(halfspace.Options{Learner: "svm"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(halfspace.New(halfspace.Options{Learner: "perceptron"}, "a", "b"))(t)
+	numbered := must(halfspace.New(halfspace.Options{Learner: "perceptron"}))(t)
+	svm := must(halfspace.New(halfspace.Options{Learner: "svm"}))(t)
 	score := func(_ any, err error) error { return err }
 	for name, c := range map[string]struct{ err, want error }{
 		"a name": {score(m.Score(m.Row().Set("c", 1))), halfspace.ErrFeature},
@@ -312,17 +266,12 @@ func TestConverging(t *testing.T) {
 // TestWhileLearning: goroutines score with snapshots while the model learns, and get what the model
 // knew then.
 func TestWhileLearning(t *testing.T) {
-	m, err := halfspace.New(halfspace.Options{Learner: "adf"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(halfspace.New(halfspace.Options{Learner: "adf"}))(t)
 	var wg sync.WaitGroup
 	row := m.Row()
 	for i := range 200 {
 		x, y := values(i), map[string]string{"spam": "+1", "ham": "-1"}[label(i)]
-		if _, err := m.LearnOne(row.Reset().At(0, x[0]).At(i, x[1]), y); err != nil {
-			t.Fatal(err)
-		}
+		must(m.LearnOne(row.Reset().At(0, x[0]).At(i, x[1]), y))(t)
 		if i%50 != 0 {
 			continue
 		}
@@ -346,25 +295,16 @@ func TestWhileLearning(t *testing.T) {
 // TestModelAllocations: scoring and learning rows allocates nothing after the first.
 func TestModelAllocations(t *testing.T) {
 	for _, features := range [][]string{nil, {"a", "b", "c"}} {
-		m, err := halfspace.New(halfspace.Options{Learner: "pa",
-			Data: halfspace.Data{Bias: "append", Normalize: "unit"}}, features...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(halfspace.New(halfspace.Options{Learner: "pa",
+			Data: halfspace.Data{Bias: "append", Normalize: "unit"}}, features...))(t)
 		row, s := m.Row(), m.Snapshot()
 		once := func() {
 			row.Reset().At(1, 0.5).At(2, math.Pi)
-			if _, err := m.LearnOne(row, "-1"); err != nil {
-				t.Fatal(err)
-			}
+			must(m.LearnOne(row, "-1"))(t)
 			for _, score := range []func(*halfspace.Row) (float64, error){m.Score, s.Score} {
-				if _, err := score(row); err != nil {
-					t.Fatal(err)
-				}
+				must(score(row))(t)
 			}
-			if _, err := m.Label(row); err != nil {
-				t.Fatal(err)
-			}
+			must(m.Label(row))(t)
 		}
 		once()
 		if n := testing.AllocsPerRun(50, once); n > 0 {
@@ -382,7 +322,10 @@ func TestNewTakes(t *testing.T) {
 		"normalize":        {Data: halfspace.Data{Normalize: "foo"}},
 		"normalize max":    {Data: halfspace.Data{Normalize: "max"}},
 		"rho":              {Rho: -5},
+		"rho NaN":          {Rho: math.NaN()},
 		"rho of pa":        {Rho: 1},
+		"rho of pumma":     {Learner: "pumma", Rho: 2},
+		"files":            {Files: []string{"a"}},
 		"rho and bias":     {Learner: "alma", Rho: 1, Data: halfspace.Data{Bias: "append"}},
 		"precision":        {Precision: "f16"},
 		"max_updates":      {MaxUpdates: &most},
@@ -405,9 +348,11 @@ func TestNewTakes(t *testing.T) {
 			t.Errorf("%s: the error is %q", name, err)
 		}
 	}
-	o := halfspace.Options{Learner: "pa"}
-	if _, err := halfspace.New(o, "a", "b", "a"); !errors.Is(err, halfspace.ErrFeature) {
-		t.Errorf("two features of one name: %v", err)
+	for _, names := range [][]string{{"a", "b", "a"}, {"a", ""}} {
+		_, err := halfspace.New(halfspace.Options{Learner: "pa"}, names...)
+		if !errors.Is(err, halfspace.ErrFeature) {
+			t.Errorf("features %q: %v", names, err)
+		}
 	}
 	if _, err := halfspace.New(halfspace.Options{Learner: "alma", Rho: 2,
 		Data: halfspace.Data{Bias: "", Normalize: "none"}}); err != nil {
@@ -428,32 +373,22 @@ func TestClasses(t *testing.T) {
 		{-2, -2, "c"}}
 	for _, o := range []halfspace.Options{{Learner: "ovr"},
 		{Learner: "pa", Data: halfspace.Data{Classes: []string{"c", "b", "a"}}}} {
-		m, err := halfspace.New(o, "x", "y")
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(halfspace.New(o, "x", "y"))(t)
 		if label, err := m.Label(m.Row()); err != nil || len(o.Classes) == 0 && label != "" {
 			t.Errorf("a new model says %q, %v", label, err)
 		}
 		for range 5 {
 			for _, r := range rows {
-				if _, err := m.LearnOne(m.Row().Set("x", r.x).Set("y", r.y), r.label); err != nil {
-					t.Fatal(err)
-				}
+				must(m.LearnOne(m.Row().Set("x", r.x).Set("y", r.y), r.label))(t)
 			}
 		}
-		_, err = m.LearnOne(m.Row(), "d")
+		_, err := m.LearnOne(m.Row(), "d")
 		if known := len(o.Classes) > 0; known != errors.Is(err, halfspace.ErrLabel) {
 			t.Errorf("a new class: %v", err)
 		}
 		path := filepath.Join(t.TempDir(), "m.model")
-		if err := m.Save(path); err != nil {
-			t.Fatal(err)
-		}
-		loaded, err := halfspace.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, m.Save(path))
+		loaded := must(halfspace.Load(path))(t)
 		if !slices.Equal(loaded.Classes(), m.Classes()) || len(m.Classes()) < 3 {
 			t.Errorf("loaded classes %q, want %q", loaded.Classes(), m.Classes())
 		}
@@ -475,10 +410,8 @@ func says(t *testing.T, m *halfspace.Model, rows []classRow) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "rows.csv")
-	if err := os.WriteFile(file, []byte("x,y,label\n1,0,a\n0,1,b\n-1,-1,a\n0,2,z\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte("x,y,label\n1,0,a\n0,1,b\n-1,-1,a\n0,2,z\n"),
+		0o600))
 	n, wrong, err := m.Test(t.Context(), file)
 	if err != nil || n != 4 || wrong != 2 { // no label that training had is right for z
 		t.Errorf("%d of %d wrong, %v, want 2 of 4", wrong, n, err)
@@ -498,47 +431,46 @@ func says(t *testing.T, m *halfspace.Model, rows []classRow) {
 // TestStoodSomewhere: of the model of a stopped run the snapshot can be saved, and one more example
 // takes its position away.
 func TestStoodSomewhere(t *testing.T) {
-	trained, err := halfspace.Train(t.Context(), halfspace.Options{Learner: "pa",
-		Files: []string{write(t, "rows.svm", svmText(50))}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	trained := must(halfspace.Train(t.Context(), halfspace.Options{Learner: "pa",
+		Files: []string{write(t, "rows.svm", svmText(50))}}))(t)
 	name := filepath.Join(t.TempDir(), "m")
-	if err := trained.Save(name); err != nil {
-		t.Fatal(err)
-	}
-	file, err := model.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, trained.Save(name))
+	file := must(model.Load(name))(t)
 	file.Position = &model.Position{Example: 50, Options: []byte(`{}`), Counts: []byte(`{}`),
 		Sources: []model.SourcePosition{{Name: "rows.svm"}}}
-	if _, err := model.Save(name, file); err != nil {
-		t.Fatal(err)
-	}
-	m, err := halfspace.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(model.Save(name, file))(t)
+	m := must(halfspace.Load(name))(t)
 	stands := func(what string, save func(string) error) bool {
 		t.Helper()
 		to := filepath.Join(t.TempDir(), "saved")
-		if err := save(to); err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		file, err := model.Load(to)
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
+		ok(t, save(to))
+		file := must(model.Load(to))(t)
 		return file.Position != nil
 	}
 	if !stands("the model", m.Save) || stands("its snapshot", m.Snapshot().Save) {
 		t.Error("the model stands nowhere, or its snapshot somewhere")
 	}
-	if _, err := m.LearnOne(m.Row(), "1"); err != nil {
-		t.Fatal(err)
-	}
+	must(m.LearnOne(m.Row(), "1"))(t)
 	if stands("after one more", m.Save) {
 		t.Error("after one more example it still stands where it did")
+	}
+}
+
+// must returns what a call gave that does not fail here.
+func must[V any](v V, err error) func(testing.TB) V {
+	return func(t testing.TB) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// ok ends the test where a call fails that does not here.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -13,53 +13,14 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// TestNewRefuses: New passes over nothing that it was asked for.
-func TestNewRefuses(t *testing.T) {
-	five := int64(5)
-	for name, o := range map[string]halfspace.Options{
-		"bias":          {Learner: "pa", Data: halfspace.Data{Bias: "yes"}},
-		"normalize":     {Learner: "pa", Data: halfspace.Data{Normalize: "l2"}},
-		"normalize max": {Learner: "pa", Data: halfspace.Data{Normalize: "max"}},
-		"rho < 0":       {Learner: "perceptron", Rho: -1},
-		"rho NaN":       {Learner: "perceptron", Rho: math.NaN()},
-		"rho, bias": {Learner: "perceptron", Rho: 2,
-			Data: halfspace.Data{Bias: "append"}},
-		"rho of pumma":     {Learner: "pumma", Rho: 2},
-		"format":           {Learner: "pa", Data: halfspace.Data{Format: "csv"}},
-		"label_col":        {Learner: "pa", Data: halfspace.Data{LabelCol: "3"}},
-		"max_updates":      {Learner: "pa", MaxUpdates: &five},
-		"checkpoint_every": {Learner: "pa", CheckpointEvery: "5"},
-		"files":            {Learner: "pa", Files: []string{"a"}},
-	} {
-		if m, err := halfspace.New(o); m != nil || !errors.Is(err, training.ErrOption) {
-			t.Errorf("%s: got %v, want %v", name, err, training.ErrOption)
-		}
-	}
-	for _, names := range [][]string{{"a", "a"}, {"a", ""}} {
-		_, err := halfspace.New(halfspace.Options{Learner: "pa"}, names...)
-		if !errors.Is(err, halfspace.ErrFeature) {
-			t.Errorf("features %q: got %v, want %v", names, err, halfspace.ErrFeature)
-		}
-	}
-}
-
 // TestFeatureNamedLabel: a feature may have the name that the label's column has by default.
 func TestFeatureNamedLabel(t *testing.T) {
-	m, err := halfspace.New(halfspace.Options{Learner: "perceptron", Precision: "f64"}, "a",
-		"label")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.LearnOne(m.Row().Set("label", 2), "+1"); err != nil {
-		t.Fatal(err)
-	}
+	m := must(halfspace.New(halfspace.Options{Learner: "perceptron", Precision: "f64"}, "a",
+		"label"))(t)
+	must(m.LearnOne(m.Row().Set("label", 2), "+1"))(t)
 	file := filepath.Join(t.TempDir(), "m.model")
-	if err := m.Save(file); err != nil {
-		t.Fatal(err)
-	}
-	if m, err = halfspace.Load(file); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, m.Save(file))
+	m = must(halfspace.Load(file))(t)
 	for name, want := range map[string]float64{"a": 0, "label": 2} {
 		if f, err := m.Score(m.Row().Set(name, 1)); f != want || err != nil {
 			t.Errorf("score of feature %s: %v, %v, want %v", name, f, err, want)
@@ -69,18 +30,11 @@ func TestFeatureNamedLabel(t *testing.T) {
 
 // TestWrongRows: what is wrong with a row is an error and no score, not one of the row before.
 func TestWrongRows(t *testing.T) {
-	m, err := halfspace.New(halfspace.Options{Learner: "adf"}, "a", "b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.LearnOne(m.Row().Set("a", 1), "+1"); err != nil {
-		t.Fatal(err)
-	}
+	m := must(halfspace.New(halfspace.Options{Learner: "adf"}, "a", "b"))(t)
+	must(m.LearnOne(m.Row().Set("a", 1), "+1"))(t)
 	for _, ask := range []func(*halfspace.Row) (float64, error){m.Score, m.Proba,
 		func(r *halfspace.Row) (float64, error) { return m.LearnOne(r, "+1") }} {
-		if _, err := m.Score(m.Row().Set("a", 1)); err != nil {
-			t.Fatal(err)
-		}
+		must(m.Score(m.Row().Set("a", 1)))(t)
 		for name, r := range map[string]*halfspace.Row{"nil": nil,
 			"NaN": m.Row().Set("b", math.NaN()), "number": m.Row().At(3, 1)} {
 			if f, err := ask(r); f != 0 || err == nil {
@@ -93,10 +47,7 @@ func TestWrongRows(t *testing.T) {
 // TestForeignRows: a row means features by their names and numbers, whatever another model's are.
 func TestForeignRows(t *testing.T) {
 	fresh := func(features ...string) *halfspace.Model {
-		m, err := halfspace.New(halfspace.Options{Learner: "adf"}, features...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(halfspace.New(halfspace.Options{Learner: "adf"}, features...))(t)
 		return m
 	}
 	named, numbered := fresh("a", "b"), fresh()
@@ -125,22 +76,6 @@ func TestForeignRows(t *testing.T) {
 			if f, err := ask(c.r); !errors.Is(err, c.want) || err != nil && f != 0 {
 				t.Errorf("a row %s: %s: %v, %v, want %v", c.what, name, f, err, c.want)
 			}
-		}
-	}
-}
-
-// TestLearnOneRefuses: what needs a whole data set is not learned one example after another.
-func TestLearnOneRefuses(t *testing.T) {
-	for _, name := range []string{"svm", "kmp", "ep"} {
-		m, err := halfspace.New(halfspace.Options{Learner: name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.LearnOne(m.Row().At(0, 1), "1"); !errors.Is(err, learner.ErrBatch) {
-			t.Errorf("%s: %v, want %v", name, err, learner.ErrBatch)
-		}
-		if n := m.Presented(); n != 0 {
-			t.Errorf("%s: %d presented", name, n)
 		}
 	}
 }
@@ -193,10 +128,8 @@ func TestDiverges(t *testing.T) {
 			},
 		}
 		for name, one := range learn {
-			m, err := halfspace.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(halfspace.New(o))(t)
+			var err error
 			for i := 0; err == nil && i < 2000; i++ {
 				if e := m.Encode(io.Discard); e != nil {
 					t.Fatalf("%s, %s: after %d examples without an error: %v", precision, name,

@@ -36,10 +36,7 @@ func TestInterval(t *testing.T) {
 		if o.Seed = new(uint64(1)); len(classes) == 0 {
 			o.Positive = "a"
 		}
-		m, err := halfspace.New(o, "x", "y")
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(halfspace.New(o, "x", "y"))(t)
 		return m
 	}
 	m := make1("obpm")
@@ -47,22 +44,15 @@ func TestInterval(t *testing.T) {
 	if low, high, err := m.Interval(row(m), 0.5); low != 0 || high != 0 || err != nil {
 		t.Errorf("of nothing: %v, %v, %v", low, high, err)
 	}
-	if _, err := m.LearnOne(row(m), "a"); err != nil {
-		t.Fatal(err)
-	}
+	must(m.LearnOne(row(m), "a"))(t)
 	_, half, err := m.Interval(row(m), 0.5)
 	low, high, err2 := m.Interval(row(m), 0.99)
 	if err := errors.Join(err, err2); err != nil || low != 0 || !(high > 0) || half > high {
 		t.Errorf("%v, %v, half %v, %v", low, high, half, err)
 	}
 	var file bytes.Buffer
-	if err := m.Snapshot().Encode(&file); err != nil {
-		t.Fatal(err)
-	}
-	fixed, err := halfspace.Decode(file.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, m.Snapshot().Encode(&file))
+	fixed := must(halfspace.Decode(file.Bytes()))(t)
 	for name, c := range map[string]struct {
 		m     *halfspace.Model
 		share float64

@@ -71,13 +71,8 @@ func someRows(n, classes int, sparse, wide bool) (*halfspace.Rows, string) {
 func saved(t *testing.T, m *halfspace.Model) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "m")
-	if err := m.Save(file); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, m.Save(file))
+	b := must(os.ReadFile(file))(t)
 	return b
 }
 
@@ -102,19 +97,11 @@ func TestTrainRows(t *testing.T) {
 			}
 			rows, text := someRows(300, classes, true, o.Precision == "f64")
 			file := filepath.Join(t.TempDir(), "rows")
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, os.WriteFile(file, []byte(text), 0o600))
 			fromFile := o
 			fromFile.IndexBase = "1"
-			want, err := halfspace.Train(context.Background(), fromFile, file)
-			if err != nil {
-				t.Fatal(name, err)
-			}
-			got, err := halfspace.TrainRows(context.Background(), o, rows)
-			if err != nil {
-				t.Fatal(name, err)
-			}
+			want := must(halfspace.Train(context.Background(), fromFile, file))(t)
+			got := must(halfspace.TrainRows(context.Background(), o, rows))(t)
 			if !bytes.Equal(saved(t, got), saved(t, want)) {
 				t.Errorf("%s, %d classes: the models differ", name, classes)
 			}
@@ -158,26 +145,14 @@ func TestLearnRows(t *testing.T) {
 		{3, false, true, halfspace.Options{Learner: "mpa", Precision: "f64"}},
 	} {
 		rows, _ := someRows(2500, c.classes, c.sparse, c.wide)
-		batch, err := halfspace.New(c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		single, err := halfspace.New(c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mistakes, err := batch.LearnRows(context.Background(), rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		batch := must(halfspace.New(c.o))(t)
+		single := must(halfspace.New(c.o))(t)
+		mistakes := must(batch.LearnRows(context.Background(), rows))(t)
 		missed := int64(0)
 		one := func(i int) *halfspace.Row { return rowOf(single.Row(), rows, i) }
 		for i := range rows.N {
 			label := rows.Names[rows.Labels[i]]
-			score, err := single.LearnOne(one(i), label)
-			if err != nil {
-				t.Fatal(err)
-			}
+			score := must(single.LearnOne(one(i), label))(t)
 			if c.classes == 2 && label == "-1" {
 				score = -score
 			}
@@ -193,14 +168,9 @@ func TestLearnRows(t *testing.T) {
 		}
 		k := batch.Outputs()
 		scores := make([]float64, rows.N*k)
-		if err := batch.Snapshot().ScoreRows(rows, scores); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, batch.Snapshot().ScoreRows(rows, scores))
 		for i := range 10 {
-			want, err := batch.Scores(one(i), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must(batch.Scores(one(i), nil))(t)
 			for j, v := range want {
 				if got := scores[i*k+j]; math.Abs(got-v) > 1e-5*(1+math.Abs(v)) {
 					t.Errorf("%s: row %d scores %v, want %v", c.o.Learner, i, got, v)
@@ -239,14 +209,11 @@ func TestBadRows(t *testing.T) {
 		if what == "2 rows of 3 features, 3 apart" {
 			what = "2 rows of 3 features, 3 apart, in 3 values"
 		}
-		m, err := halfspace.New(halfspace.Options{Learner: "perceptron"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(halfspace.New(halfspace.Options{Learner: "perceptron"}))(t)
 		before := saved(t, m)
 		r := good()
 		spoil(r)
-		_, err = m.LearnRows(context.Background(), r)
+		_, err := m.LearnRows(context.Background(), r)
 		if !errors.Is(err, halfspace.ErrRows) && !errors.Is(err, halfspace.ErrLabel) ||
 			!strings.Contains(err.Error(), what) {
 			t.Errorf("%q: the error is %v", what, err)
@@ -255,10 +222,7 @@ func TestBadRows(t *testing.T) {
 			t.Errorf("%q: something was learned", what)
 		}
 	}
-	m, err := halfspace.New(halfspace.Options{Learner: "romma"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(halfspace.New(halfspace.Options{Learner: "romma"}))(t)
 	r := good()
 	r.Weights = []float64{1, 2}
 	if _, err := m.LearnRows(context.Background(), r); !errors.Is(err, learner.ErrWeights) {
@@ -316,30 +280,18 @@ func TestWeights(t *testing.T) {
 		{Learner: "adf", Precision: "f64"},
 	} {
 		rows, _ := someRows(200, max(2, len(o.Classes)), false, true)
-		m, err := halfspace.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.LearnRows(context.Background(), rows); err != nil {
-			t.Fatal(err)
-		}
+		m := must(halfspace.New(o))(t)
+		must(m.LearnRows(context.Background(), rows))(t)
 		var b bytes.Buffer
-		if err := m.Encode(&b); err != nil {
-			t.Fatal(err)
-		}
-		again, err := halfspace.Decode(b.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
-		weights, biases, ok := again.Weights()
-		if !ok || len(weights) != m.Outputs() || again.Features() != 20 {
+		ok(t, m.Encode(&b))
+		again := must(halfspace.Decode(b.Bytes()))(t)
+		weights, biases, linear := again.Weights()
+		if !linear || len(weights) != m.Outputs() || again.Features() != 20 {
 			t.Fatalf("%s: %d weights of %d features, %v", o.Learner, len(weights), again.Features(),
-				ok)
+				linear)
 		}
 		scores := make([]float64, rows.N*m.Outputs())
-		if err := m.ScoreRows(rows, scores); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, m.ScoreRows(rows, scores))
 		for i := range rows.N {
 			for k, w := range weights {
 				f, size := biases[k], math.Abs(biases[k])
@@ -354,10 +306,7 @@ func TestWeights(t *testing.T) {
 			}
 		}
 	}
-	m, err := halfspace.New(halfspace.Options{Learner: "budget"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(halfspace.New(halfspace.Options{Learner: "budget"}))(t)
 	if _, _, ok := m.Weights(); ok {
 		t.Error("a kernel has weights")
 	}
@@ -372,24 +321,13 @@ func TestSettings(t *testing.T) {
 	for learnerName, put := range map[string]map[string]any{
 		"obpm": {"tau": 0.3}, "rff": {"sigma": 0.5}, "perceptron": {"eta": 0.5},
 	} {
-		e, err := learner.Lookup(learnerName)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, err := json.Marshal(e.Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := halfspace.New(halfspace.Options{Learner: learnerName, Settings: put})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(learner.Lookup(learnerName))(t)
+		plain := must(json.Marshal(e.Config()))(t)
+		m := must(halfspace.New(halfspace.Options{Learner: learnerName, Settings: put}))(t)
 		var want, got map[string]any
 		_, settings := m.Learner()
-		if err := errors.Join(json.Unmarshal(plain, &want),
-			json.Unmarshal([]byte(settings), &got)); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, errors.Join(json.Unmarshal(plain, &want),
+			json.Unmarshal([]byte(settings), &got)))
 		for key, v := range put {
 			want[key] = v
 		}
@@ -406,10 +344,7 @@ func TestSettings(t *testing.T) {
 func TestLearnRowsStopped(t *testing.T) {
 	rows, _ := someRows(2500, 2, true, false)
 	for _, looks := range []int{1, 3, 9} {
-		m, err := halfspace.New(halfspace.Options{Learner: "pa"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(halfspace.New(halfspace.Options{Learner: "pa"}))(t)
 		ctx := &endsAfter{Context: context.Background(), looks: looks}
 		mistakes, err := m.LearnRows(ctx, rows)
 		n := int(m.Presented())
@@ -418,10 +353,7 @@ func TestLearnRowsStopped(t *testing.T) {
 		}
 		part := *rows
 		part.N, part.Ptr, part.Labels = n, rows.Ptr[:n+1], rows.Labels[:n]
-		again, err := halfspace.New(halfspace.Options{Learner: "pa"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must(halfspace.New(halfspace.Options{Learner: "pa"}))(t)
 		if want, err := again.LearnRows(context.Background(), &part); err != nil ||
 			want != mistakes || !bytes.Equal(saved(t, m), saved(t, again)) {
 			t.Errorf("%d looks, %d rows: %d mistakes, want %d; %v", looks, n, mistakes, want, err)
@@ -477,33 +409,18 @@ func TestNewScale(t *testing.T) {
 	var kinds []*halfspace.Rows
 	for _, sparse := range []bool{false, true} {
 		rows, _ := someRows(300, 2, sparse, true)
-		want, err := halfspace.TrainRows(context.Background(),
-			halfspace.Options{Learner: "pa", Data: data}, rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := halfspace.New(halfspace.Options{Learner: "pa", Data: data})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := got.LearnRows(context.Background(), rows); err != nil {
-			t.Fatal(err)
-		}
+		want := must(halfspace.TrainRows(context.Background(),
+			halfspace.Options{Learner: "pa", Data: data}, rows))(t)
+		got := must(halfspace.New(halfspace.Options{Learner: "pa", Data: data}))(t)
+		must(got.LearnRows(context.Background(), rows))(t)
 		a, b := make([]float64, rows.N), make([]float64, rows.N)
-		if err := errors.Join(want.ScoreRows(rows, a), got.ScoreRows(rows, b)); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, errors.Join(want.ScoreRows(rows, a), got.ScoreRows(rows, b)))
 		if !slices.Equal(a, b) {
 			t.Errorf("sparse %v: other scores", sparse)
 		}
 		var file bytes.Buffer
-		if err := got.Encode(&file); err != nil {
-			t.Fatal(err)
-		}
-		again, err := halfspace.Decode(file.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, got.Encode(&file))
+		again := must(halfspace.Decode(file.Bytes()))(t)
 		if err := again.ScoreRows(rows, b); err != nil || !slices.Equal(a, b) {
 			t.Errorf("sparse %v: other scores of what was saved, %v", sparse, err)
 		}
@@ -535,29 +452,17 @@ func TestRowOfScaledColumns(t *testing.T) {
 					rows.F64[i] += 3 // so that 0 is far from the mean
 				}
 			}
-			m, err := halfspace.New(halfspace.Options{Learner: "pa", Precision: precision,
-				Data: data})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := m.LearnRows(ctx, rows); err != nil {
-				t.Fatal(err)
-			}
+			m := must(halfspace.New(halfspace.Options{Learner: "pa", Precision: precision,
+				Data: data}))(t)
+			must(m.LearnRows(ctx, rows))(t)
 			copyOf := func() *halfspace.Model {
 				var b bytes.Buffer
-				if err := m.Encode(&b); err != nil {
-					t.Fatal(err)
-				}
-				again, err := halfspace.Decode(b.Bytes())
-				if err != nil {
-					t.Fatal(err)
-				}
+				ok(t, m.Encode(&b))
+				again := must(halfspace.Decode(b.Bytes()))(t)
 				return again
 			}
 			want := make([]float64, rows.N)
-			if err := m.ScoreRows(rows, want); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, m.ScoreRows(rows, want))
 			one, many := copyOf(), copyOf()
 			for i := range 50 {
 				sparse := func(m *halfspace.Model) *halfspace.Row {
@@ -578,17 +483,11 @@ func TestRowOfScaledColumns(t *testing.T) {
 				next := *rows
 				next.N, next.F64 = 1, rows.F64[i*rows.Dim:][:rows.Dim]
 				next.Labels = rows.Labels[i:][:1]
-				if _, err := many.LearnRows(ctx, &next); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := one.LearnOne(sparse(one), rows.Names[rows.Labels[i]]); err != nil {
-					t.Fatal(err)
-				}
+				must(many.LearnRows(ctx, &next))(t)
+				must(one.LearnOne(sparse(one), rows.Names[rows.Labels[i]]))(t)
 			}
 			var a, b bytes.Buffer
-			if err := errors.Join(one.Encode(&a), many.Encode(&b)); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, errors.Join(one.Encode(&a), many.Encode(&b)))
 			if !bytes.Equal(a.Bytes(), b.Bytes()) {
 				t.Errorf("%+v, %s: LearnOne is not LearnRows", data, precision)
 			}

@@ -33,9 +33,7 @@ func TestCapturePredictorCopiesOnce(t *testing.T) {
 		p := learner.ViewOf(l)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := CapturePredictor(name, e.Config(), 1, p); err != nil {
-			t.Fatal(err)
-		}
+		must(CapturePredictor(name, e.Config(), 1, p))(t)
 		runtime.ReadMemStats(&after)
 		if made := after.TotalAlloc - before.TotalAlloc; made > 8*dim*3/2 {
 			t.Errorf("%s: %d bytes are made for a State of %d", name, made, 8*dim)

@@ -21,14 +21,13 @@ import (
 func TestPrepRefused(t *testing.T) {
 	t.Parallel()
 	good :=
-		`{"labels":{"negative":"no","positive":"yes"},"bias":"none","normalize":"none","scale":1,"format":"csv","index_base":0,"dim":2,"columns":["a","b","y"],"label_col":3}`
+		`{"labels":{"negative":"no","positive":"yes"},"bias":"none","normalize":"none","scale":1,` +
+			`"format":"csv","index_base":0,"dim":2,"columns":["a","b","y"],"label_col":3}`
 	file := func(prep string) []byte {
 		return container(
 			`{`+meta(`{"learner":"lms","precision":"f64","config":{},"prep":`+prep+`}`)+`}`, nil)
 	}
-	if _, err := Decode(file(good)); err != nil {
-		t.Fatal(err)
-	}
+	must(Decode(file(good)))(t)
 	for _, c := range []struct{ from, to, field string }{
 		{`"none","normalize"`, `"direct","normalize"`, "bias"},
 		{`"bias":"none"`, `"bias":"none","bias_value":2`, "bias_value"},
@@ -75,9 +74,12 @@ func TestPrepRefused(t *testing.T) {
 	}
 	for _, also := range []string{
 		// of a library without a Prep
-		`{"labels":{"negative":"","positive":""},"bias":"","normalize":"","scale":0,"format":"","index_base":0,"dim":0}`,
-		`{"labels":{"negative":"","positive":"x"},"bias":"append","bias_value":0.5,"normalize":"max","scale":1e-300,"format":"idx","index_base":1,"dim":2147483647}`,
-		`{"labels":{"negative":"inf","positive":"Infinity"},"bias":"none","normalize":"unit","scale":1,"format":"csv","index_base":1,"dim":2}`,
+		`{"labels":{"negative":"","positive":""},"bias":"","normalize":"","scale":0,"format":"",` +
+			`"index_base":0,"dim":0}`,
+		`{"labels":{"negative":"","positive":"x"},"bias":"append","bias_value":0.5,` +
+			`"normalize":"max","scale":1e-300,"format":"idx","index_base":1,"dim":2147483647}`,
+		`{"labels":{"negative":"inf","positive":"Infinity"},"bias":"none",` +
+			`"normalize":"unit","scale":1,"format":"csv","index_base":1,"dim":2}`,
 	} {
 		if _, err := Decode(file(also)); err != nil {
 			t.Errorf("%s: %v", also, err)
@@ -102,9 +104,7 @@ func TestLoadTakesNoMore(t *testing.T) {
 			t.Errorf("%s: %d bytes allocated", name, took)
 		}
 	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(path, data, 0o600))
 	load("the good one", nil)
 	for _, size := range []int64{int64(len(data)) + 1, 20 << 30} { // the tail is sparse
 		if err := os.Truncate(path, size); err != nil {
@@ -113,9 +113,7 @@ func TestLoadTakesNoMore(t *testing.T) {
 		load(fmt.Sprintf("%d bytes", size), ErrDamaged)
 	}
 	header := append(append([]byte{}, 0, 0xe1, 0xf5, 5, 0, 0, 0, 0), '{') // of 99,999,999 bytes
-	if err := os.WriteFile(path, header, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(path, header, 0o600))
 	load("a header's beginning", ErrTruncated)
 }
 
@@ -126,10 +124,7 @@ func TestReadStream(t *testing.T) {
 	data := encode(t, sample())
 	for _, r := range []io.Reader{bytes.NewReader(data),
 		iotest.OneByteReader(bytes.NewReader(data)), iotest.DataErrReader(bytes.NewReader(data))} {
-		m, err := read(r, -1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(read(r, -1))(t)
 		if !bytes.Equal(encode(t, m), data) {
 			t.Error("read from a stream it is another model")
 		}
@@ -170,9 +165,7 @@ func TestManyTensors(t *testing.T) {
 			Shape: []int{1}, Data: []float64{float64(i)}})
 	}
 	var b bytes.Buffer
-	if err := Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, Encode(&b, m))
 	data := b.Bytes()
 	before := allocated()
 	got, err := Decode(data)

@@ -384,16 +384,9 @@ func useAll[T learner.Float](t *testing.T, data []byte) {
 		}
 		again.Prep, again.Presented, again.Mistakes = m.Prep, m.Presented, m.Mistakes
 		var b bytes.Buffer
-		if err := Encode(&b, again); err != nil {
-			t.Fatalf("%s: saving what was accepted: %v", what, err)
-		}
-		back, err := Decode(b.Bytes())
-		if err != nil {
-			t.Fatalf("%s: reading what was saved: %v", what, err)
-		}
-		if _, err := Restore[T](back, nil); err != nil {
-			t.Fatalf("%s: restoring what was saved: %v", what, err)
-		}
+		ok(t, Encode(&b, again))
+		back := must(Decode(b.Bytes()))(t)
+		must(Restore[T](back, nil))(t)
 	}
 	saved("after Restore")
 	for _, sparse := range []bool{true, false} {
@@ -453,11 +446,6 @@ func predictAll[T learner.Float](t *testing.T, m *Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := CapturePredictor(m.Learner, c, m.Seed, p)
-	if err != nil {
-		t.Fatalf("saving what was accepted: %v", err)
-	}
-	if _, err := RestorePredictor[T](again, nil); err != nil {
-		t.Fatalf("restoring what was saved: %v", err)
-	}
+	again := must(CapturePredictor(m.Learner, c, m.Seed, p))(t)
+	must(RestorePredictor[T](again, nil))(t)
 }

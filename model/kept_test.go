@@ -156,10 +156,7 @@ func smallModels(t testing.TB) (list []smallModel) {
 		"vvm":  {{"", &learners.VVMConfig{Buffer: 3, Pairs: 3, PointsConfig: points}}},
 	}
 	for _, name := range learner.Names() {
-		e, err := learner.Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(learner.Lookup(name))(t)
 		variants := special[name]
 		if !slices.ContainsFunc(variants, func(v struct {
 			what   string
@@ -240,10 +237,10 @@ func (s *smallModel) make(t testing.TB) *Model {
 	if s.predictOnly {
 		whole := *s
 		whole.predictOnly = false
-		m, err := ForPredicting(whole.make(t))
-		if err != nil {
-			t.Fatalf("%s: %v", s.name, err)
+		if s.f64 {
+			return predicting[float64](t, whole.make(t))
 		}
+		m := predicting[float32](t, whole.make(t))
 		return m
 	}
 	if s.f64 {
@@ -252,21 +249,28 @@ func (s *smallModel) make(t testing.TB) *Model {
 	return makeSmall[float32](t, s)
 }
 
-func makeSmall[T learner.Float](t testing.TB, s *smallModel) *Model {
+// predicting is the model of what m's learner predicts with.
+func predicting[T learner.Float](t testing.TB, m *Model) *Model {
 	t.Helper()
-	const seed, n = 5, 24
-	e, err := learner.Lookup(s.learner())
+	_, c, err := m.Settings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := learner.New[T](e, s.config, learner.Env{Seed: seed})
-	if err != nil {
-		t.Fatalf("%s: %v", s.name, err)
-	}
+	p := must(CapturePredictor(m.Learner, c, m.Seed, must(Restore[T](m, nil))(t).Snapshot()))(t)
+	p.Prep, p.Presented, p.Mistakes = m.Prep, m.Presented, m.Mistakes
+	return p
+}
+
+func makeSmall[T learner.Float](t testing.TB, s *smallModel) *Model {
+	t.Helper()
+	const seed, n = 5, 24
+	e := must(learner.Lookup(s.learner()))(t)
+	l := must(learner.New[T](e, s.config, learner.Env{Seed: seed}))(t)
 	b := smallRows[T](n, s.f64)
 	for i := range n { // for learners of classes
 		b.Class = append(b.Class, int32(i%3))
 	}
+	var err error
 	if s.noBatch {
 		err = l.Learn(b, make([]learner.Round, n))
 	} else {
@@ -276,10 +280,7 @@ func makeSmall[T learner.Float](t testing.TB, s *smallModel) *Model {
 	if err != nil {
 		t.Fatalf("%s: %v", s.name, err)
 	}
-	m, err := Capture(s.learner(), s.config, seed, l)
-	if err != nil {
-		t.Fatalf("%s: %v", s.name, err)
-	}
+	m := must(Capture(s.learner(), s.config, seed, l))(t)
 	m.Prep, m.Presented, m.Mistakes = smallPrep(s.f64), n, 3
 	if strings.HasPrefix(s.name, "ovr-classes-") {
 		m.Prep.Labels, m.Prep.Classes = Labels{}, []string{"no", "yes", "don't know"}
@@ -290,22 +291,15 @@ func makeSmall[T learner.Float](t testing.TB, s *smallModel) *Model {
 // scoresOf returns the scores and probabilities that the restored model gives.
 func scoresOf[T learner.Float](t testing.TB, m *Model) []float64 {
 	t.Helper()
-	l, err := RestorePredictor[T](m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(RestorePredictor[T](m, nil))(t)
 	var all []float64
 	for _, sparse := range []bool{false, true} {
 		b := smallRows[T](9, sparse)
 		scores := make([]float64, b.Len()*l.Outputs())
-		if err := l.Score(b, scores); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, l.Score(b, scores))
 		all = append(all, scores...)
 		if p := learner.ProbaOf(l); p != nil {
-			if err := p.Proba(b, scores); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, p.Proba(b, scores))
 			all = append(all, scores...)
 		}
 	}
@@ -321,25 +315,13 @@ func recapture[T learner.Float](t testing.TB, m *Model) *Model {
 	}
 	var again *Model
 	if m.PredictOnly {
-		p, err := RestorePredictor[T](m, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err = CapturePredictor(m.Learner, c, m.Seed, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(RestorePredictor[T](m, nil))(t)
+		again = must(CapturePredictor(m.Learner, c, m.Seed, p))(t)
 		again.Prep, again.Presented, again.Mistakes = m.Prep, m.Presented, m.Mistakes
 		return again
 	}
-	l, err := Restore[T](m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err = Capture(m.Learner, c, m.Seed, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(Restore[T](m, nil))(t)
+	again = must(Capture(m.Learner, c, m.Seed, l))(t)
 	again.Prep, again.Presented, again.Mistakes = m.Prep, m.Presented, m.Mistakes
 	return again
 }
@@ -351,9 +333,7 @@ func TestKept(t *testing.T) {
 	const dir = "testdata/kept"
 	var pins map[string]string // of the scores
 	if text, err := os.ReadFile(filepath.Join(dir, "scores.json")); err == nil {
-		if err := json.Unmarshal(text, &pins); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, json.Unmarshal(text, &pins))
 	} else if !*writeKept {
 		t.Fatal(err)
 	}
@@ -368,9 +348,7 @@ func TestKept(t *testing.T) {
 			scores = scoresOf[float32](t, m)
 		}
 		h := sha256.New()
-		if err := binary.Write(h, binary.LittleEndian, scores); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, binary.Write(h, binary.LittleEndian, scores))
 		return hex.EncodeToString(h.Sum(nil)[:8])
 	}
 	if *writeKept {
@@ -380,19 +358,12 @@ func TestKept(t *testing.T) {
 				continue
 			}
 			m := s.make(t)
-			if err := os.WriteFile(file, encode(t, m), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, os.WriteFile(file, encode(t, m), 0o644))
 			pins[s.name] = digest(t, m)
 		}
-		text, err := json.MarshalIndent(pins, "", "\t")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "scores.json"), append(text, '\n'),
-			0o644); err != nil {
-			t.Fatal(err)
-		}
+		text := must(json.MarshalIndent(pins, "", "\t"))(t)
+		ok(t, os.WriteFile(filepath.Join(dir, "scores.json"), append(text, '\n'),
+			0o644))
 	}
 	for _, s := range slices.Concat(smallModels(t), predictModels(t)) {
 		if pins[s.name] == "" {
@@ -402,14 +373,8 @@ func TestKept(t *testing.T) {
 	for name, want := range pins {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(dir, name+".model")
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := Load(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must(os.ReadFile(file))(t)
+			m := must(Load(file))(t)
 			if got := digest(t, m); got != want {
 				t.Errorf("its scores have the sum %s, want %s", got, want)
 			}

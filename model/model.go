@@ -34,7 +34,7 @@
 //
 // # Models that only predict
 //
-// A model made by CapturePredictor or ForPredicting holds what scores and probabilities are made of
+// A model made by CapturePredictor holds what scores and probabilities are made of
 // and not what learning on needs: "predict_only" in the document is true, and the counters, scalars
 // and tensors are those of a learner.Predictor. RestorePredictor takes models of both kinds,
 // Restore refuses it with ErrPredictOnly.

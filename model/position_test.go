@@ -27,10 +27,7 @@ func TestPosition(t *testing.T) {
 	m := standing()
 	data := encode(t, m)
 	checkLayout(t, data, "2")
-	got, err := Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(Decode(data))(t)
 	if d := cmp.Diff(m.Position, got.Position); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

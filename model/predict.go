@@ -54,33 +54,3 @@ func restorePredictor[T learner.Float](m *Model, pool *engine.Pool) (learner.Pre
 	}
 	return p, nil
 }
-
-// ForPredicting returns the model that CapturePredictor makes of m's learner, prepared and counted
-// as m is; a model that only predicts as it is. Errors are those of Restore and CapturePredictor.
-func ForPredicting(m *Model) (*Model, error) {
-	if m.PredictOnly {
-		return m, nil
-	}
-	if m.Precision == "f64" {
-		return forPredicting[float64](m)
-	}
-	return forPredicting[float32](m)
-}
-
-func forPredicting[T learner.Float](m *Model) (*Model, error) {
-	l, err := Restore[T](m, nil)
-	if err != nil {
-		return nil, err
-	}
-	_, c, err := m.Settings()
-	if err != nil {
-		return nil, err
-	}
-	r, err := CapturePredictor(m.Learner, c, m.Seed, l.Snapshot())
-	if err != nil {
-		return nil, err
-	}
-	r.Calibration, r.Threshold = m.Calibration, m.Threshold
-	r.Prep, r.Presented, r.Mistakes = m.Prep, m.Presented, m.Mistakes
-	return r, nil
-}

@@ -30,23 +30,14 @@ func TestPredictOnly(t *testing.T) {
 
 func testPredictOnly[T learner.Float](t *testing.T, s *smallModel) {
 	whole := s.make(t)
-	m, err := ForPredicting(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := predicting[T](t, whole)
 	data := encode(t, m)
 	if n := len(encode(t, whole)); strings.HasPrefix(s.name, "obpm-f") && len(data) >= n {
 		t.Errorf("%d bytes, %d of the whole model", len(data), n)
 	}
-	back, err := Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(Decode(data))(t)
 	if !back.PredictOnly || !bytes.Equal(encode(t, back), data) {
 		t.Error("read and written it is another file")
-	}
-	if same, err := ForPredicting(back); err != nil || same != back {
-		t.Errorf("for predicting again: %v, want the model itself", err)
 	}
 	if l, err := Restore[T](back, nil); !errors.Is(err, ErrPredictOnly) || l != nil {
 		t.Errorf("Restore: %v, want %v", err, ErrPredictOnly)
@@ -81,10 +72,8 @@ func TestPredictOnlyHostile(t *testing.T) {
 	t.Parallel()
 	for _, s := range smallModels(t) {
 		t.Run(s.name, func(t *testing.T) {
-			m, err := ForPredicting(s.make(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s.predictOnly = true
+			m := s.make(t)
 			other := func(m *Model) (err error) {
 				if s.f64 {
 					_, err = RestorePredictor[float32](m, nil)

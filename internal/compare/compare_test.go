@@ -25,15 +25,9 @@ func TestCompare(t *testing.T) {
 	var tested []int64
 	for i, o := range settings {
 		o.Model, o.Test = filepath.Join(t.TempDir(), "m"), []string{test}
-		r, err := training.Run(ctx, o, training.Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(training.Run(ctx, o, training.Env{}))(t)
 		want, tested = append(want, r.Counts.Errors), append(tested, r.Test.Count.Errors)
-		m, err := model.Load(o.Model)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(model.Load(o.Model))(t)
 		models, settings[i].Threads = append(models, m), 2
 	}
 	one := compared(t, CompareOptions{Settings: settings}, 2000, want)
@@ -66,14 +60,8 @@ func TestCompareApart(t *testing.T) {
 					o.Learner, o.Precision, o.Files = "pa", precision, []string{file}
 					o.Test, o.Model = o.Files, filepath.Join(t.TempDir(), "m")
 					o.Scale, o.Missing = scale, "mean"
-					r, err := training.Run(ctx, o, training.Env{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					m, err := model.Load(o.Model)
-					if err != nil {
-						t.Fatal(err)
-					}
+					r := must(training.Run(ctx, o, training.Env{}))(t)
+					m := must(model.Load(o.Model))(t)
 					settings, models = append(settings, o), append(models, m)
 					want = append(want, r.Counts.Errors)
 					tested = append(tested, r.Test.Count.Errors)
@@ -85,9 +73,7 @@ func TestCompareApart(t *testing.T) {
 		}
 	}
 	large := filepath.Join(t.TempDir(), "large.svm")
-	if err := os.WriteFile(large, []byte("+1 1:1\n-1 1:1e60\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(large, []byte("+1 1:1\n-1 1:1e60\n"), 0o600))
 	o := training.Options{Learner: "pa", Files: []string{large}}
 	double := o
 	double.Precision = "f64"
@@ -101,10 +87,7 @@ func TestCompareApart(t *testing.T) {
 // compared is Compare, of which the errors are known, without times.
 func compared(t *testing.T, c CompareOptions, n int64, want []int64) *Comparison {
 	t.Helper()
-	r, err := Compare(context.Background(), c, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(Compare(context.Background(), c, training.Env{}))(t)
 	for i, s := range r.Results {
 		if s.Errors != want[i] || s.Error != float64(want[i])/float64(n) || s.Failed != "" {
 			t.Errorf("%d: %+v, want %d errors of %d", i, s, want[i], n)
@@ -135,13 +118,8 @@ func refuses(t *testing.T, settings []training.Options, models []*model.Model, t
 	ctx := context.Background()
 	other := settings[0]
 	other.Model, other.Positive = filepath.Join(t.TempDir(), "m"), "-1"
-	if _, err := training.Run(ctx, other, training.Env{}); err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Load(other.Model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(ctx, other, training.Env{}))(t)
+	m := must(model.Load(other.Model))(t)
 	for name, c := range map[string]CompareOptions{
 		"nothing": {}, "one": {Settings: settings[:1]},
 		"both":     {Settings: settings, Models: models, Files: []string{test}},

@@ -32,10 +32,7 @@ func TestFoldsShareRows(t *testing.T) {
 		var of engine.RowStats
 		for threads := 1; threads <= 2; threads++ {
 			o.Threads = threads
-			cv, err := CrossValidate(context.Background(), o, f, training.Env{}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cv := must(CrossValidate(context.Background(), o, f, training.Env{}, nil))(t)
 			sameFolds(t, cv.Folds, alone.Folds)
 			s, a := cv.KernelRows, alone.KernelRows
 			switch {
@@ -52,11 +49,8 @@ func TestFoldsShareRows(t *testing.T) {
 		settings[1].Settings = maps.Clone(o.Settings)
 		settings[1].Settings["gamma"] = 0.25
 		settings[2].Data.Normalize = "max" // by the longest of each fold: other examples
-		tuned, err := Tune(context.Background(), settings,
-			TuneOptions{By: ByFolds, Folds: f}, training.Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tuned := must(Tune(context.Background(), settings,
+			TuneOptions{By: ByFolds, Folds: f}, training.Env{}))(t)
 		sameFolds(t, tuned.Trials[0].CV.Folds, alone.Folds)
 		max := foldsWithoutRoom(t, settings[2], f)
 		sameFolds(t, tuned.Trials[2].CV.Folds, max.Folds)
@@ -69,15 +63,9 @@ func TestFoldsShareRows(t *testing.T) {
 // foldsWithoutRoom is CrossValidate where folds have no room for rows in common.
 func foldsWithoutRoom(t *testing.T, o training.Options, f Folds) *CrossValidation {
 	t.Helper()
-	jobs, err := jobsOf([]training.Options{o}, training.Env{}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cv, err := crossValidate[float32](context.Background(), jobs[0], f,
-		training.Env{Machine: training.Machine{Bytes: 8}}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jobs := must(jobsOf([]training.Options{o}, training.Env{}, false))(t)
+	cv := must(crossValidate[float32](context.Background(), jobs[0], f,
+		training.Env{Machine: training.Machine{Bytes: 8}}, nil, nil))(t)
 	return cv
 }
 

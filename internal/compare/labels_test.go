@@ -23,21 +23,15 @@ func TestStudyLabels(t *testing.T) {
 	watch := func(TuneStatus) { during = goroutines() }
 	for _, by := range []string{Progressive, ByFolds} {
 		during = ""
-		if _, err := Tune(ctx, two, TuneOptions{By: by, Watch: watch},
-			training.Env{}); err != nil {
-			t.Fatal(err)
-		}
+		must(Tune(ctx, two, TuneOptions{By: by, Watch: watch},
+			training.Env{}))(t)
 		if !strings.Contains(during, `{"stage":"judge"}`) {
 			t.Errorf("by %s no goroutine judges in\n%s", by, during)
 		}
 	}
-	if _, err := CrossValidate(ctx, o, Folds{}, training.Env{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(CrossValidate(ctx, o, Folds{}, training.Env{}, nil))(t)
 	contest := CompareOptions{Settings: two}
-	if _, err := Compare(ctx, contest, training.Env{}); err != nil {
-		t.Fatal(err)
-	}
+	must(Compare(ctx, contest, training.Env{}))(t)
 	if strings.Contains(goroutines(), `"stage"`) {
 		t.Error("labels are left behind")
 	}

@@ -38,9 +38,7 @@ func noisy(t *testing.T, n, classes int) (file string, lines []string, class []i
 
 func put(t *testing.T, file string, lines []string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
 }
 
 // TestScoresOfFolds: each fold's score is what a run on the others' examples has in a test on its
@@ -63,10 +61,7 @@ func TestScoresOfFolds(t *testing.T) {
 			if isMeanLoss(score) {
 				o.Calibrate = c.calibration
 			}
-			r, err := CrossValidate(context.Background(), o, f, training.Env{}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(CrossValidate(context.Background(), o, f, training.Env{}, nil))(t)
 			var s stat.Sample
 			for k, v := range r.Folds {
 				w := want[k][score]
@@ -104,10 +99,7 @@ func foldsAlone(t *testing.T, o training.Options, calibrate string, lines []stri
 		put(t, o.Files[0], train)
 		put(t, o.Test[0], test)
 		o.AUC, o.Calibrate, o.Proba = true, calibrate, calibrate == ""
-		r, err := training.Run(context.Background(), o, training.Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(training.Run(context.Background(), o, training.Env{}))(t)
 		m := r.Test.Metrics
 		auc, bound := m.AUC()
 		all = append(all, map[string][2]float64{ScoreBalanced: {m.BalancedError()},
@@ -291,10 +283,7 @@ func TestTuneByScore(t *testing.T) {
 		var first string
 		for threads := range 2 {
 			settings[0].Threads = threads + 1
-			r, err := Tune(ctx, settings, TuneOptions{By: c.by, Score: c.score}, training.Env{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(Tune(ctx, settings, TuneOptions{By: c.by, Score: c.score}, training.Env{}))(t)
 			text := ""
 			for i, v := range r.Trials {
 				want, exact := scoreAlone(t, settings[i], c.by, c.score)
@@ -319,17 +308,12 @@ func TestTuneByScore(t *testing.T) {
 func scoreAlone(t *testing.T, o training.Options, by, score string) (want, exact float64) {
 	t.Helper()
 	if by == ByFolds {
-		r, err := CrossValidate(context.Background(), o, Folds{Score: score}, training.Env{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := Folds{Score: score}
+		r := must(CrossValidate(context.Background(), o, f, training.Env{}, nil))(t)
 		return *r.Score, 1e-12
 	}
 	o.Proba = true
-	r, err := training.Run(context.Background(), o, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(training.Run(context.Background(), o, training.Env{}))(t)
 	if score == ScoreBrier {
 		return r.Counts.Proba.Brier(), 1e-12
 	}
@@ -345,11 +329,8 @@ func TestCompareByLosses(t *testing.T) {
 		Settings: map[string]any{"members": 10}}
 	b := a
 	b.Settings = map[string]any{"members": 10, "tau": 0.9}
-	r, err := Compare(context.Background(), CompareOptions{Settings: []training.Options{a, b},
-		Score: ScoreLogLoss}, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(Compare(context.Background(), CompareOptions{Settings: []training.Options{a, b},
+		Score: ScoreLogLoss}, training.Env{}))(t)
 	var mean [2]float64
 	for i, o := range []training.Options{a, b} {
 		mean[i], _ = scoreAlone(t, o, Progressive, ScoreLogLoss)

@@ -30,9 +30,7 @@ func examples(t testing.TB, from, n int) string {
 		fmt.Fprintf(&b, "%+d 1:%d 2:%d 3:0.5\n", y, x, i*53%89-44)
 	}
 	file := filepath.Join(t.TempDir(), "examples.svm")
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	return file
 }
 
@@ -84,11 +82,8 @@ func TestTune(t *testing.T) {
 		var first *TuneResult
 		for _, threads := range []int{1, 2, 5} {
 			settings[0].Threads = threads
-			r, err := Tune(ctx, settings, TuneOptions{Alpha: 0.05},
-				training.Env{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(Tune(ctx, settings, TuneOptions{Alpha: 0.05},
+				training.Env{}))(t)
 			if first == nil {
 				first = r
 			} else if !reflect.DeepEqual(untimed(r), untimed(first)) {
@@ -106,10 +101,7 @@ func TestTune(t *testing.T) {
 			if i == first.Best {
 				o.Model = alone
 			}
-			run, err := training.Run(ctx, o, training.Env{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			run := must(training.Run(ctx, o, training.Env{}))(t)
 			if run.Counts.Errors != tried.Errors || run.Counts.Examples != tried.Examples {
 				t.Errorf("setting %d: %d errors of %d, alone %d of %d", i, tried.Errors,
 					tried.Examples, run.Counts.Errors, run.Counts.Examples)
@@ -173,9 +165,7 @@ func people(t *testing.T, n int, three bool) string {
 		fmt.Fprintf(&text, "%s,%s,%.3g,%s\n", size, job, age, label)
 	}
 	file := filepath.Join(t.TempDir(), "people.csv")
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte(text.String()), 0o600))
 	return file
 }
 
@@ -185,17 +175,11 @@ func judgedAlone(t *testing.T, settings []training.Options, by string) {
 	ctx := context.Background()
 	best, alone := filepath.Join(t.TempDir(), "best"), filepath.Join(t.TempDir(), "alone")
 	settings[0].Model = best
-	tuned, err := Tune(ctx, settings, TuneOptions{By: by}, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tuned := must(Tune(ctx, settings, TuneOptions{By: by}, training.Env{}))(t)
 	for i, o := range settings {
 		tried := tuned.Trials[i]
 		if o.Model = ""; by == ByFolds {
-			cv, err := CrossValidate(ctx, o, Folds{}, training.Env{}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cv := must(CrossValidate(ctx, o, Folds{}, training.Env{}, nil))(t)
 			if cv.Errors != tried.Errors {
 				t.Errorf("%+v: %d errors, alone %d", o.Data, tried.Errors, cv.Errors)
 			}
@@ -204,10 +188,7 @@ func judgedAlone(t *testing.T, settings []training.Options, by string) {
 		if i == tuned.Best {
 			o.Model = alone
 		}
-		run, err := training.Run(ctx, o, training.Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := must(training.Run(ctx, o, training.Env{}))(t)
 		if run.Counts.Errors != tried.Errors || run.Counts.Examples != tried.Examples {
 			t.Errorf("%+v: %d errors of %d, alone %d of %d", o.Data, tried.Errors, tried.Examples,
 				run.Counts.Errors, run.Counts.Examples)
@@ -237,17 +218,11 @@ func TestTuneByFolds(t *testing.T) {
 		}
 	}
 	folds := Folds{Folds: 4, Repeats: 2}
-	r, err := Tune(ctx, settings, TuneOptions{By: ByFolds,
-		Folds: folds}, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(Tune(ctx, settings, TuneOptions{By: ByFolds,
+		Folds: folds}, training.Env{}))(t)
 	for i, o := range settings {
 		o.Threads = 1 + i
-		cv, err := CrossValidate(ctx, o, folds, training.Env{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cv := must(CrossValidate(ctx, o, folds, training.Env{}, nil))(t)
 		var a, b []string
 		for k, f := range cv.Folds {
 			a = append(a, fmt.Sprint(f.Repeat, f.Fold, f.Train, f.Test, f.Errors, f.Updates))
@@ -268,15 +243,9 @@ func TestTuneByFolds(t *testing.T) {
 func TestCrossValidate(t *testing.T) {
 	ctx, file := context.Background(), examples(t, 0, 53)
 	o := training.Options{Learner: "pa", Epochs: 2, Shuffle: true, Files: []string{file}}
-	cv, err := CrossValidate(ctx, o, Folds{Folds: 53}, training.Env{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cv := must(CrossValidate(ctx, o, Folds{Folds: 53}, training.Env{}, nil))(t)
 	// With as many folds as examples: each left out once. Find the fold's example by trying all.
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(file))(t)
 	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
 	updates := map[string]int{}
 	for i := range lines {
@@ -287,10 +256,7 @@ func TestCrossValidate(t *testing.T) {
 		os.WriteFile(test, []byte(strings.TrimSuffix(lines[i], "\n")+"\n"), 0o600)
 		alone := o
 		alone.Files, alone.Test = []string{rest}, []string{test}
-		r, err := training.Run(ctx, alone, training.Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(training.Run(ctx, alone, training.Env{}))(t)
 		updates[fmt.Sprint(r.Counts.Updates, r.Test.Count.Errors)]++
 	}
 	for _, f := range cv.Folds {
@@ -378,24 +344,16 @@ func TestStudyStops(t *testing.T) {
 	if _, err := os.Stat(pa.Model); err == nil {
 		t.Error("a model was written")
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(file))(t)
 	head := filepath.Join(t.TempDir(), "head")
 	lines := strings.SplitAfter(string(text), "\n")[:res.Examples]
-	if err := os.WriteFile(head, []byte(strings.Join(lines, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(head, []byte(strings.Join(lines, "")), 0o600))
 	settings = slices.Clone(settings)
 	for i := range settings {
 		settings[i].Files, settings[i].Model = []string{head}, ""
 	}
-	whole, err := Tune(context.Background(), settings, TuneOptions{},
-		training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must(Tune(context.Background(), settings, TuneOptions{},
+		training.Env{}))(t)
 	if got, want := untimed(res).Trials, untimed(whole).Trials; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, of the same examples alone %+v", got, want)
 	}
@@ -421,11 +379,8 @@ func TestFoldsDiverge(t *testing.T) {
 	}
 	tame := wild
 	tame.Settings = map[string]any{"eta": 1e-4}
-	res, err := Tune(ctx, []training.Options{wild, tame},
-		TuneOptions{By: ByFolds}, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must(Tune(ctx, []training.Options{wild, tame},
+		TuneOptions{By: ByFolds}, training.Env{}))(t)
 	if res.Best != 1 || res.Trials[0].Failed == "" || res.Trials[1].Failed != "" {
 		t.Errorf("best %d, failed %q and %q", res.Best, res.Trials[0].Failed, res.Trials[1].Failed)
 	}
@@ -442,9 +397,7 @@ func TestTuneClasses(t *testing.T) {
 		fmt.Fprintf(&b, "%d %d:1 4:%d\n", k, k+1, i%7)
 	}
 	file := filepath.Join(t.TempDir(), "x.svm")
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	pa := training.Options{Learner: "pa", Files: []string{file}}
 	unit := pa
 	unit.Normalize = "unit"
@@ -461,5 +414,24 @@ func TestTuneClasses(t *testing.T) {
 		nil)
 	if err != nil || cv.Examples != 900 || cv.Error > 0.3 {
 		t.Errorf("%+v, %v", cv, err)
+	}
+}
+
+// must returns what a call gave that does not fail here.
+func must[V any](v V, err error) func(testing.TB) V {
+	return func(t testing.TB) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// ok ends the test where a call fails that does not here.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

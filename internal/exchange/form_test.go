@@ -84,10 +84,7 @@ func scores(t *testing.T, m *model.Model, list [][]float64) (all []float64) {
 
 func scoresOf[T learner.Float](t *testing.T, m *model.Model, list [][]float64) (all []float64) {
 	t.Helper()
-	p, err := model.RestorePredictor[T](m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(model.RestorePredictor[T](m, nil))(t)
 	for _, x := range list {
 		x = prepared(&m.Prep, x)
 		b := engine.Block[T]{Dim: len(x), Ptr: []int{0, 0}}
@@ -98,9 +95,7 @@ func scoresOf[T learner.Float](t *testing.T, m *model.Model, list [][]float64) (
 		}
 		b.Ptr[1] = len(b.Idx)
 		out := make([]float64, p.Outputs())
-		if err := p.Score(&b, out); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, p.Score(&b, out))
 		all = append(all, out...)
 	}
 	return all
@@ -204,10 +199,7 @@ func kept(t testing.TB) map[string]*model.Model {
 	}
 	all := map[string]*model.Model{}
 	for _, file := range files {
-		m, err := model.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(model.Load(file))(t)
 		all[strings.TrimSuffix(filepath.Base(file), ".model")] = m
 	}
 	return all
@@ -221,8 +213,8 @@ func votes(name string) bool { return strings.Contains(name, "vote") || name[:3]
 func TestOpen(t *testing.T) {
 	for name, m := range kept(t) {
 		for prep, p := range preps {
-			p.Labels, p.Classes, p.Format, p.IndexBase = m.Prep.Labels, m.Prep.Classes, "svmlight", 1
-			p.Dim = 2
+			p.Labels, p.Classes = m.Prep.Labels, m.Prep.Classes
+			p.Format, p.IndexBase, p.Dim = "svmlight", 1, 2
 			m.Prep = p
 			f, err := Open(m)
 			if votes(name) {
@@ -280,5 +272,24 @@ func compareScores(t *testing.T, name string, m *model.Model, f *Form) {
 				return
 			}
 		}
+	}
+}
+
+// must returns what a call gave that does not fail here.
+func must[V any](v V, err error) func(testing.TB) V {
+	return func(t testing.TB) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// ok ends the test where a call fails that does not here.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

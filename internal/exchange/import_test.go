@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	linearText = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n0.5 \n-2 \n" +
-		"0.25 \n"
+	linearText = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n0.5 \n" +
+		"-2 \n0.25 \n"
 	rbfText = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho -0.25\n" +
 		"label 3 5\nnr_sv 1 1\nSV\n1 1:0.5 3:1 \n-0.5 2:-1 \n"
 )
@@ -27,10 +27,7 @@ const pairsText = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 3\ntotal
 // TestImportPairs: of more than two classes each vector has a coefficient for each other class, and
 // the class with most votes is predicted, the first of several.
 func TestImportPairs(t *testing.T) {
-	m, err := Import("libsvm", strings.NewReader(pairsText))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(Import("libsvm", strings.NewReader(pairsText)))(t)
 	if got := strings.Join(m.Prep.Classes, " "); got != "7 3 5" {
 		t.Errorf("classes %s", got)
 	}
@@ -76,15 +73,18 @@ func TestImportBroken(t *testing.T) {
 		{"liblinear", linearText, "label 1 -1", "label 1 1", "each of them once"},
 		{"liblinear", linearText, "nr_feature 2", "nr_feature 99999999999", "line 6: expected a " +
 			"whole number up to 2147483646"},
-		{"liblinear", linearText, "nr_feature 2", "nr_feature 2147483646", "line 10: the file ends"},
-		{"liblinear", linearText, "bias 1", "nr_class 2", "line 5: expected a word that has not come"},
+		{"liblinear", linearText, "nr_feature 2", "nr_feature 2147483646",
+			"line 10: the file ends"},
+		{"liblinear", linearText, "bias 1", "nr_class 2",
+			"line 5: expected a word that has not come"},
 		{"libsvm", rbfText, "c_svc", "one_class", "none of classification"},
 		{"libsvm", rbfText, "rbf", "sigmoid", "want linear, polynomial or rbf"},
 		{"libsvm", rbfText, "gamma 0.5", "gamma -0.5", "gamma -0.5"},
 		{"libsvm", rbfText, "gamma 0.5\n", "", "gamma has 0 values"},
 		{"libsvm", rbfText, "label 3 5", "label 3 5 7", "nr_class is 2 with 3 labels"},
 		{"libsvm", rbfText, "nr_class 2", "nr_class 2 2", "nr_class has 2 values"},
-		{"libsvm", rbfText, "total_sv 2", "total_sv 3", "line 12: the file ends, expected 3 support"},
+		{"libsvm", rbfText, "total_sv 2", "total_sv 3",
+			"line 12: the file ends, expected 3 support"},
 		{"libsvm", rbfText, "total_sv 2", "total_sv 1", "line 11: expected the end"},
 		{"libsvm", rbfText, "3:1", "1:1", "line 10: feature 1: want features from 1"},
 		{"libsvm", rbfText, "1:0.5", "0:0.5", "line 10: feature 0"},
@@ -92,8 +92,9 @@ func TestImportBroken(t *testing.T) {
 		{"libsvm", rbfText, "3:1", "3:inf", "expected a number"},
 		{"libsvm", rbfText, "nr_class 2\n", "nr_class 3\n", "nr_class is 3"},
 		{"libsvm", rbfText, "rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho -0.25\nlabel 3 5\n" +
-			"nr_sv 1 1\nSV\n1 1:0.5 3:1", "linear\nnr_class 2\ntotal_sv 2\nrho -0.25\nlabel 3 5\nSV\n1 " +
-			"2147483646:0.5", "a feature 2147483646"},
+			"nr_sv 1 1\nSV\n1 1:0.5 3:1",
+			"linear\nnr_class 2\ntotal_sv 2\nrho -0.25\nlabel 3 5\nSV\n" +
+				"1 2147483646:0.5", "a feature 2147483646"},
 		{"libsvm", pairsText, "rho 0.5 -1 0", "rho 0.5", "rho has 1 values with 3 classes"},
 		{"libsvm", pairsText, "nr_sv 2 1 1", "nr_sv 2 1", "nr_sv has 2 values with 3 classes"},
 		{"libsvm", pairsText, "nr_sv 2 1 1", "nr_sv 2 1 0", "nr_sv has 3 of 4 support vectors"},
@@ -128,10 +129,7 @@ func TestImportLabels(t *testing.T) {
 			// -(exp(-(.25+1+1)/2) - exp(-(1+4)/2)/2 + .25)
 			-(0.32465246735834974 - 0.0820849986238988/2 + 0.25)},
 	} {
-		m, err := Import(c.from, strings.NewReader(c.text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(Import(c.from, strings.NewReader(c.text)))(t)
 		if m.Prep.Labels != c.labels {
 			t.Errorf("%s: labels %v, want %v", c.from, m.Prep.Labels, c.labels)
 		}
@@ -161,13 +159,8 @@ func FuzzImport(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := model.Encode(&b, m); err != nil {
-			t.Fatal(err)
-		}
-		back, err := model.Decode(b.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, model.Encode(&b, m))
+		back := must(model.Decode(b.Bytes()))(t)
 		if m.Prep.Dim > 1<<20 {
 			return // only its weights are many, in no file of the fuzzer
 		}
@@ -190,24 +183,13 @@ func TestNPZ(t *testing.T) {
 			"normalize", "constant"},
 	} {
 		var b bytes.Buffer
-		if _, err := Export(&b, "npz", all[name]); err != nil {
-			t.Fatal(err)
-		}
-		z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(Export(&b, "npz", all[name]))(t)
+		z := must(zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len())))(t)
 		var got []string
 		for _, file := range z.File {
 			got = append(got, strings.TrimSuffix(file.Name, ".npy"))
-			r, err := file.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, err := io.ReadAll(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(file.Open())(t)
+			data := must(io.ReadAll(r))(t)
 			head := 10 + int(data[8]) + int(data[9])<<8
 			if string(data[:8]) != "\x93NUMPY\x01\x00" || head%64 != 0 || data[head-1] != '\n' ||
 				!strings.HasPrefix(string(data[10:]), "{'descr': '<") {

@@ -70,10 +70,7 @@ func explainAll[T learner.Float](t *testing.T, name string, m *model.Model, tol 
 			b.X[j] = T(v)
 		}
 		want := scores(t, m, [][]float64{row})
-		e, err := Explain(m, b, 0, 100)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		e := must(Explain(m, b, 0, 100))(t)
 		if len(e.Outputs) != len(want) {
 			t.Fatalf("%s: %d outputs, want %d", name, len(e.Outputs), len(want))
 		}
@@ -110,10 +107,7 @@ func explainAll[T learner.Float](t *testing.T, name string, m *model.Model, tol 
 
 func hypothesisBias(t *testing.T, m *model.Model, k int) float64 {
 	t.Helper()
-	h, err := hypothesisOf(m, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(hypothesisOf(m, false))(t)
 	return h.Outputs[k].Bias / h.Outputs[k].Divisor
 }
 
@@ -135,10 +129,7 @@ func TestDiff(t *testing.T) {
 	old := w[0]
 	w[0] = -2 * old
 	b.State.Tensor("w").Data = w
-	d, err := Diff(a, &b, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(Diff(a, &b, 5))(t)
 	if d.Same || len(d.Fields) != 1 || d.Fields[0].Name != "presented" || len(d.Tensors) != 1 ||
 		*d.Tensors[0].Differ != 1 || *d.Tensors[0].Largest != math.Abs(3*old) {
 		t.Errorf("%+v", d)

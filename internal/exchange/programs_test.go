@@ -54,9 +54,7 @@ func head(t *testing.T, dir, name string, rows int) string {
 		text = append(text, '\n')
 	}
 	out := filepath.Join(dir, strings.TrimSuffix(name, ".gz"))
-	if err := os.WriteFile(out, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(out, text, 0o666))
 	return out
 }
 
@@ -66,10 +64,7 @@ func numeric(label string) string { return strings.TrimPrefix(label, "+") }
 // ours are the labels and scores that a model predicts.
 func ours(t *testing.T, path, file string) (labels []string, scores []float64) {
 	t.Helper()
-	m, err := halfspace.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(halfspace.Load(path))(t)
 	for p, err := range m.Predict(context.Background(), file) {
 		if err != nil {
 			t.Fatal(err)
@@ -138,14 +133,9 @@ func options(name string, settings map[string]any, prep ...string) halfspace.Opt
 // exported trains on file, and writes the model and its exports into a folder.
 func exported(t *testing.T, o halfspace.Options, file, dir string, to ...string) (path string) {
 	t.Helper()
-	m, err := halfspace.Train(context.Background(), o, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(halfspace.Train(context.Background(), o, file))(t)
 	path = filepath.Join(dir, "model")
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, m.Save(path))
 	for _, to := range to {
 		export(t, path, to)
 	}
@@ -154,17 +144,10 @@ func exported(t *testing.T, o halfspace.Options, file, dir string, to ...string)
 
 func export(t *testing.T, path, to string) string {
 	t.Helper()
-	m, err := model.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(model.Load(path))(t)
 	var b bytes.Buffer
-	if _, err := Export(&b, to, m); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path+"."+to, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(Export(&b, to, m))(t)
+	ok(t, os.WriteFile(path+"."+to, b.Bytes(), 0o666))
 	return path + "." + to
 }
 
@@ -180,10 +163,7 @@ func predictedBy(t *testing.T, program, test, path string) []string {
 
 func readLines(t *testing.T, file string) []string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(file))(t)
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
@@ -239,15 +219,9 @@ func TestProgramsPairs(t *testing.T) {
 			o.Learner, o.Settings = "ovo", map[string]any{"base": c.base, "ties_first": first,
 				"base_config": c.o.Settings}
 			path := exported(t, o, classes(t, train, c.classes), t.TempDir())
-			m, err := model.Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(model.Load(path))(t)
 			var b bytes.Buffer
-			notes, err := Export(&b, "libsvm", m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			notes := must(Export(&b, "libsvm", m))(t)
 			if said := strings.Contains(strings.Join(notes, "; "), "ties_first"); said == first {
 				t.Errorf("%s, ties to the first %v: notes %q", name, first, notes)
 			}
@@ -273,9 +247,7 @@ func TestProgramsPairs(t *testing.T) {
 func TestTieNotes(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "rows")
-	if err := os.WriteFile(file, []byte("+1 1:2 2:1\n-1 1:-1 2:3\n+1 1:1 2:-1\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte("+1 1:2 2:1\n-1 1:-1 2:3\n+1 1:1 2:-1\n"), 0o666))
 	kernel := map[string]any{"scale": 2.5}
 	for _, c := range []struct {
 		o      halfspace.Options
@@ -285,16 +257,11 @@ func TestTieNotes(t *testing.T) {
 		{options("perceptron", nil, "append", "max"), true},
 		{options("perceptron", kernel, "append", "none"), true},
 	} {
-		m, err := model.Load(exported(t, c.o, file, t.TempDir()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(model.Load(exported(t, c.o, file, t.TempDir())))(t)
 		for _, to := range []string{"liblinear", "libsvm", "onnx"} {
-			notes, err := Export(io.Discard, to, m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if said := strings.Contains(strings.Join(notes, "; "), "rows were divided"); said != c.divide {
+			notes := must(Export(io.Discard, to, m))(t)
+			said := strings.Contains(strings.Join(notes, "; "), "rows were divided")
+			if said != c.divide {
 				t.Errorf("%s, normalize %s, %v: notes %q", to, c.o.Normalize, c.o.Settings, notes)
 			}
 		}
@@ -337,9 +304,7 @@ func TestProgramsTies(t *testing.T) {
 		dir := t.TempDir()
 		put := func(name, text string) string {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, os.WriteFile(path, []byte(text), 0o666))
 			return path
 		}
 		predict, of := "liblinear-predict", "liblinear-tools"
@@ -349,14 +314,9 @@ func TestProgramsTies(t *testing.T) {
 		predict = program(t, predict, of)
 		file, theirs := put("rows", rows), put("theirs", c.text)
 		want := predictedBy(t, predict, file, theirs)
-		m, err := Import(c.from, strings.NewReader(c.text))
-		if err != nil {
-			t.Fatalf("%v of %s", err, c.text)
-		}
+		m := must(Import(c.from, strings.NewReader(c.text)))(t)
 		path := filepath.Join(dir, "model")
-		if _, err := model.Save(path, m); err != nil {
-			t.Fatal(err)
-		}
+		must(model.Save(path, m))(t)
 		got, _ := ours(t, path, file)
 		differ(t, c.text, got, want)
 		again := predictedBy(t, predict, file, export(t, path, c.from))
@@ -374,17 +334,12 @@ func classes(t *testing.T, file string, k int) string {
 	for _, line := range readLines(t, file) {
 		words := strings.Fields(line)
 		number, _, _ := strings.Cut(words[1], ":")
-		j, err := strconv.Atoi(number)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := must(strconv.Atoi(number))(t)
 		words[0] = strconv.Itoa(j % k)
 		b.WriteString(strings.Join(words, " ") + "\n")
 	}
 	name := file + "." + strconv.Itoa(k)
-	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(name, []byte(b.String()), 0o666))
 	return name
 }
 
@@ -416,18 +371,10 @@ func TestProgramsTrain(t *testing.T) {
 		if text, err := exec.Command(c.train, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", name, err, text)
 		}
-		in, err := os.ReadFile(theirs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := Import(c.from, bytes.NewReader(in))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		in := must(os.ReadFile(theirs))(t)
+		m := must(Import(c.from, bytes.NewReader(in)))(t)
 		path := filepath.Join(dir, "model")
-		if _, err := model.Save(path, m); err != nil {
-			t.Fatal(err)
-		}
+		must(model.Save(path, m))(t)
 		got, _ := ours(t, path, test)
 		differ(t, name, got, predictedBy(t, c.predict, test, theirs))
 		again := export(t, path, c.from) // out again, and back
@@ -438,17 +385,9 @@ func TestProgramsTrain(t *testing.T) {
 		if strings.HasPrefix(c.args, "-t 0") {
 			continue // a linear one has other support vectors
 		}
-		if in, err = os.ReadFile(again); err != nil {
-			t.Fatal(err)
-		}
-		back, err := Import(c.from, bytes.NewReader(in))
-		if err != nil {
-			t.Fatalf("%s: back: %v", name, err)
-		}
+		back := must(Import(c.from, bytes.NewReader(must(os.ReadFile(again))(t))))(t)
 		a, b := new(bytes.Buffer), new(bytes.Buffer)
-		if err := errors.Join(textOf(a, m), textOf(b, back)); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, errors.Join(textOf(a, m), textOf(b, back)))
 		if sorted(a) != sorted(b) {
 			t.Errorf("%s: another model comes back", name)
 		}
@@ -476,10 +415,7 @@ func TestONNXRuntime(t *testing.T) {
 		t.Skip("needs HALFSPACE_TEST_ONNX, a folder with npm's onnxruntime-node")
 	}
 	node := program(t, "node", "nodejs")
-	script, err := filepath.Abs("testdata/onnx.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must(filepath.Abs("testdata/onnx.js"))(t)
 	dir := t.TempDir()
 	train, test := head(t, dir, "a9a.gz", 1000), head(t, dir, "a9a.t.gz", 2000)
 	three := classes(t, train, 3)
@@ -496,14 +432,8 @@ func TestONNXRuntime(t *testing.T) {
 			file = three
 		}
 		path := exported(t, c.options, file, t.TempDir(), "onnx")
-		m, err := model.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := Open(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(model.Load(path))(t)
+		f := must(Open(m))(t)
 		writeRows(t, path+".rows", test, f.Dim)
 		jobs = append(jobs, path, strconv.Itoa(f.Dim))
 		models = append(models, path)
@@ -525,10 +455,7 @@ func TestONNXRuntime(t *testing.T) {
 		for r, line := range readLines(t, path+".scores") {
 			words, best := strings.Fields(line), math.Inf(-1)
 			for k, word := range words {
-				v, err := strconv.ParseFloat(word, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must(strconv.ParseFloat(word, 64))(t)
 				if best = max(best, v); k == 0 && len(words) == 2 {
 					best = v // of the positive label
 					break
@@ -554,10 +481,7 @@ func asCSV(t *testing.T, file string) string {
 		words, row := strings.Fields(line), slices.Repeat([]string{"0"}, 124)
 		for _, word := range words[1:] {
 			number, value, _ := strings.Cut(word, ":")
-			j, err := strconv.Atoi(number)
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := must(strconv.Atoi(number))(t)
 			row[j-1] = value
 		}
 		if row[123] = "poor"; words[0] == "+1" {
@@ -566,9 +490,7 @@ func asCSV(t *testing.T, file string) string {
 		b.WriteString(strings.Join(row, ",") + "\n")
 	}
 	name := file + ".csv"
-	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(name, []byte(b.String()), 0o666))
 	return name
 }
 
@@ -582,9 +504,7 @@ func writeRows(t *testing.T, to, file string, dim int) {
 			number, value, _ := strings.Cut(word, ":")
 			j, err := strconv.Atoi(number)
 			v, err2 := strconv.ParseFloat(value, 32)
-			if err := errors.Join(err, err2); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, errors.Join(err, err2))
 			if j <= dim {
 				row[j-1] = float32(v)
 			}
@@ -593,7 +513,5 @@ func writeRows(t *testing.T, to, file string, dim int) {
 			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
 		}
 	}
-	if err := os.WriteFile(to, out, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(to, out, 0o666))
 }

@@ -35,7 +35,7 @@ func sources(t *testing.T, folders ...string) map[string]*ast.File {
 
 // TestNamesCompared: what depends on a format stands in its row, and no code asks for its name.
 func TestNamesCompared(t *testing.T) {
-	for name, f := range sources(t, ".", "../../dataset", "../../model", "../../eval", "../../training",
+	for name, f := range sources(t, ".", "../../dataset", "../../model", "../../eval", "../training",
 		"../../internal/command") {
 		check := func(e ast.Expr) {
 			s, ok := e.(*ast.BasicLit)

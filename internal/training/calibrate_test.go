@@ -34,9 +34,7 @@ func noisy(t *testing.T, n int, seed uint64, three bool) string {
 		fmt.Fprintf(&text, "%s 1:%.4f 2:1\n", y, x)
 	}
 	file := filepath.Join(t.TempDir(), "noisy.svm")
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte(text.String()), 0o600))
 	return file
 }
 
@@ -82,10 +80,7 @@ func TestCalibrateWhole(t *testing.T) {
 		var models [][]byte
 		for _, threads := range []int{1, 3} {
 			o.Threads, o.Model = threads, filepath.Join(t.TempDir(), "m")
-			r, err := training.Run(ctx, o, training.Env{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(training.Run(ctx, o, training.Env{}))(t)
 			if p := r.Test.Proba; p == nil || r.Counts.Calibration == nil ||
 				!(p.LogLoss() > least-0.03) || !(p.LogLoss() < least+c.more) {
 				t.Errorf("%s %v, %s: %+v, log-loss %v, want %v to %v", c.name, c.settings, c.method,
@@ -101,22 +96,13 @@ func TestCalibrateWhole(t *testing.T) {
 		Settings: map[string]any{"c": 1}, Threshold: "precision=0.9"}
 	plain := o
 	plain.Threshold = ""
-	a, err := training.Run(ctx, o, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := training.Run(ctx, plain, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(training.Run(ctx, o, training.Env{}))(t)
+	b := must(training.Run(ctx, plain, training.Env{}))(t)
 	if th := a.Counts.Threshold; th == nil || th.Precision < 0.9 || th.Precision > 0.99 {
 		t.Errorf("a threshold %+v", th)
 	}
 	o.Threshold = "cost=1:5"
-	c, err := training.Run(ctx, o, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(training.Run(ctx, o, training.Env{}))(t)
 	if th := c.Counts.Threshold; th == nil || th.Cost == nil ||
 		th.Score >= a.Counts.Threshold.Score || th.Recall <= a.Counts.Threshold.Recall {
 		t.Errorf("a threshold of least cost %+v, for a precision %+v", th, a.Counts.Threshold)
@@ -144,17 +130,13 @@ func TestCalibrateWholeStops(t *testing.T) {
 	}
 	few := o
 	few.Files = []string{filepath.Join(t.TempDir(), "few.svm")}
-	if err := os.WriteFile(few.Files[0], []byte("+1 1:1\n-1 2:1\n-1 2:2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(few.Files[0], []byte("+1 1:1\n-1 2:1\n-1 2:2\n"), 0o600))
 	if r, err := training.Run(context.Background(), few, training.Env{}); err != nil ||
 		r.Counts.Calibration != nil {
 		t.Errorf("one example of a label: %+v, %v", r, err)
 	}
 	o = training.Options{Learner: "perceptron", Epochs: 1, Files: []string{file}, Model: model}
-	if _, err := training.Run(context.Background(), o, training.Env{}); err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(context.Background(), o, training.Env{}))(t)
 	o = training.Options{From: model, UntilConverged: true, Files: []string{file},
 		Calibrate: "platt"}
 	if _, err := training.Run(context.Background(), o,

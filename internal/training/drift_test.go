@@ -77,10 +77,7 @@ func TestDriftRun(t *testing.T) {
 			for _, file := range files {
 				o := training.Options{Learner: "pa", Settings: map[string]any{"C": 0.1},
 					Files: []string{file}, Drift: drift}
-				r, err := training.Run(context.Background(), o, training.Env{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must(training.Run(context.Background(), o, training.Env{}))(t)
 				plain += r.Counts.Errors
 				first := int64(0)
 				for _, d := range r.Counts.Drifts {
@@ -94,9 +91,7 @@ func TestDriftRun(t *testing.T) {
 					missed++
 				}
 				o.OnDrift = training.DriftReset
-				if r, err = training.Run(context.Background(), o, training.Env{}); err != nil {
-					t.Fatal(err)
-				}
+				r = must(training.Run(context.Background(), o, training.Env{}))(t)
 				reset += r.Counts.Errors
 			}
 			mean := float64(delay) / float64(max(1, streams-missed))
@@ -125,10 +120,7 @@ func TestDriftReset(t *testing.T) {
 	var first *training.Result
 	for threads := 1; threads <= 3; threads++ {
 		o.Threads = threads
-		r, err := training.Run(ctx, o, training.Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(training.Run(ctx, o, training.Env{}))(t)
 		if first == nil {
 			first = r
 		}
@@ -140,15 +132,10 @@ func TestDriftReset(t *testing.T) {
 		}
 	}
 	last := first.Counts.Drifts[len(first.Counts.Drifts)-1].Example
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(file))(t)
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	rest := filepath.Join(t.TempDir(), "rest.svm")
-	if err := os.WriteFile(rest, bytes.Join(lines[last:], nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(rest, bytes.Join(lines[last:], nil), 0o600))
 	o.Files, o.Drift, o.OnDrift = []string{rest}, "", ""
 	r, err := training.Run(ctx, o, training.Env{})
 	if err != nil || r.Test.Count != first.Test.Count {
@@ -204,10 +191,7 @@ func TestDriftPolicies(t *testing.T) {
 					o := p.o
 					o.Learner, o.Settings, o.Files = name, c, []string{file}
 					o.Drift = "adwin"
-					r, err := training.Run(context.Background(), o, training.Env{})
-					if err != nil {
-						t.Fatal(err)
-					}
+					r := must(training.Run(context.Background(), o, training.Env{}))(t)
 					errs[name+", "+p.name] = append(errs[name+", "+p.name],
 						float64(r.Counts.Errors)/60)
 				}

@@ -37,14 +37,9 @@ func TestOneModel(t *testing.T) {
 		for form, file := range files {
 			o.Files, o.Data = []string{file}, asItIs
 			o.Model = filepath.Join(t.TempDir(), "m")
-			if _, err := training.Run(t.Context(), o, training.Env{}); err != nil {
-				t.Fatalf("%s, %s: %v", o.Learner, form, err)
-			}
+			must(training.Run(t.Context(), o, training.Env{}))(t)
 			sums[form] = fmt.Sprintf("%x", sha256.Sum256(content(t, o.Model)))
-			m, err := model.Load(o.Model)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(model.Load(o.Model))(t)
 			states[form] = m.State
 		}
 		if o.Learner == "obpm" && !testing.Short() && sums["svmlight"] != realdata.A9aModel {

@@ -25,9 +25,7 @@ func TestLogger(t *testing.T) {
 	dir := t.TempDir()
 	file, m := filepath.Join(dir, "a.svm"), filepath.Join(dir, "a.model")
 	text := strings.Repeat("+1 1:1\n-1 2:1\n", 40) + strings.Repeat("+1 1:x\n", 12)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte(text), 0o600))
 	var before, out bytes.Buffer
 	defer slog.SetDefault(slog.Default())
 	slog.SetDefault(slog.New(slog.NewTextHandler(&before, nil)))
@@ -42,9 +40,7 @@ func TestLogger(t *testing.T) {
 		Data: training.Data{OnError: "skip"}}
 	heard := &followed{}
 	env := training.Env{Logger: log, Observer: heard}
-	if _, err := training.Run(t.Context(), o, env); err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(t.Context(), o, env))(t)
 	if heard.bad != 12 || heard.planned != 1 {
 		t.Errorf("the observer heard of %d bad rows and %d plans", heard.bad, heard.planned)
 	}

@@ -59,10 +59,7 @@ func TestMessages(t *testing.T) {
 			continue
 		}
 		at := whole.Place(int64(n))
-		p, err := training.ParsePlace("s", at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(training.ParsePlace("s", at))(t)
 		rest := feed(p, texts, io.EOF)
 		got, err := io.ReadAll(rest)
 		if err != nil || string(got) != want[n:] {
@@ -133,9 +130,7 @@ func TestResumeMessages(t *testing.T) {
 	}
 	dir := t.TempDir()
 	o := training.Options{Learner: "pa", Files: []string{"s"}, Model: filepath.Join(dir, "whole")}
-	if _, err := training.Run(t.Context(), o, env(texts, io.EOF)); err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(t.Context(), o, env(texts, io.EOF)))(t)
 	want := content(t, o.Model)
 	o.Model = filepath.Join(dir, "parts")
 	for i, n := range []int{0, 0, 200, 200, 201, 700, len(texts), len(texts)} {
@@ -148,19 +143,14 @@ func TestResumeMessages(t *testing.T) {
 		case err != nil:
 			t.Fatalf("part %d: %v", i, err)
 		}
-		m, err := model.Load(o.Model)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(model.Load(o.Model))(t)
 		if m.Position == nil || int64(m.Presented) != res.Counts.Presented {
 			t.Errorf("part %d: %d examples, and %d in the model, at %+v", i, res.Counts.Presented,
 				m.Presented, m.Position)
 		}
 		o = training.Options{Files: o.Files, Model: o.Model, Resume: true}
 	}
-	if _, err := training.Run(t.Context(), o, env(texts, io.EOF)); err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(t.Context(), o, env(texts, io.EOF)))(t)
 	if !bytes.Equal(content(t, o.Model), want) {
 		t.Error("the end is another")
 	}

@@ -34,16 +34,12 @@ func TestFewPasses(t *testing.T) {
 	small, more := columns(t, 0, 200), columns(t, 200, 100)
 	most, many := columns(t, 0, training.FewRows-1), columns(t, 0, training.FewRows)
 	before := filepath.Join(dir, "before")
-	if _, err := training.Run(t.Context(), training.Options{Learner: "pa", Model: before,
-		Files: []string{more}}, training.Env{}); err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(t.Context(), training.Options{Learner: "pa", Model: before,
+		Files: []string{more}}, training.Env{}))(t)
 	wide := filepath.Join(dir, "wide.csv")
 	fields := training.FewFields / 40
-	if err := os.WriteFile(wide, bytes.Repeat([]byte(strings.Repeat("1,", fields)+"a\n"+
-		strings.Repeat("2,", fields)+"b\n"), 20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(wide, bytes.Repeat([]byte(strings.Repeat("1,", fields)+"a\n"+
+		strings.Repeat("2,", fields)+"b\n"), 20), 0o600))
 	late := third(t, dir)
 	for name, c := range map[string]struct {
 		o    training.Options
@@ -86,9 +82,7 @@ func third(t *testing.T, dir string) string {
 	}
 	b.WriteString("1,2,3,c\n")
 	name := filepath.Join(dir, "third.csv")
-	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(name, []byte(b.String()), 0o600))
 	return name
 }
 
@@ -105,9 +99,7 @@ func TestFewPassesOfSources(t *testing.T) {
 			error) {
 			return training.Source{Reader: io.NopCloser(bytes.NewReader(text))}, nil
 		}}
-		if _, err := training.Run(t.Context(), o, env); err != nil {
-			t.Fatal(err)
-		}
+		must(training.Run(t.Context(), o, env))(t)
 		if !bytes.Equal(content(t, o.Model), want) {
 			t.Errorf("repeats %v: not one pass", repeats)
 		}
@@ -128,9 +120,7 @@ func TestFewPassesTold(t *testing.T) {
 	t.Parallel()
 	file := columns(t, 0, 200)
 	text := append(content(t, file), "1,x,yes\n2,y,no\n"...)
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, text, 0o600))
 	o := training.Options{Learner: "pa", Files: []string{file}}
 	if _, err := training.Run(t.Context(), o, training.Env{}); err == nil ||
 		!strings.Contains(err.Error(), ":202:3: expected a number") {
@@ -138,10 +128,7 @@ func TestFewPassesTold(t *testing.T) {
 	}
 	o.OnError = "skip"
 	heard := &badRows{}
-	res, err := training.Run(t.Context(), o, training.Env{Observer: heard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must(training.Run(t.Context(), o, training.Env{Observer: heard}))(t)
 	if p := res.Plan; heard.n != 2 || res.Info.BadRows != 2 || !p.Few || p.Epochs != 5 ||
 		!p.Shuffle || p.Way != training.Passes ||
 		!strings.Contains(p.String(), "passes: 5 passes, each in a fresh order, as of csv of "+
@@ -151,19 +138,13 @@ func TestFewPassesTold(t *testing.T) {
 	if c := res.Counts; c.Epochs != 5 || c.Examples != 200 || c.Presented != 1000 {
 		t.Errorf("%d epochs, %d examples, %d presented", c.Epochs, c.Examples, c.Presented)
 	}
-	j, err := training.New(o, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must(training.New(o, training.Env{}))(t)
 	if o := j.Options(); o.Epochs != 5 || !o.Shuffle {
 		t.Errorf("options: %d epochs, shuffle %v", o.Epochs, o.Shuffle)
 	}
-	first, err := training.Run(t.Context(), training.Options{Learner: "pa", Files: o.Files,
+	first := must(training.Run(t.Context(), training.Options{Learner: "pa", Files: o.Files,
 		Shuffle: true, Epochs: 1, Data: training.Data{OnError: "skip"}},
-		training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+		training.Env{}))(t)
 	if res.Counts.Errors != first.Counts.Errors {
 		t.Errorf("%d errors, %d in the first pass", res.Counts.Errors, first.Counts.Errors)
 	}
@@ -177,18 +158,14 @@ func TestFewPassesResumed(t *testing.T) {
 		o := training.Options{Learner: "pa", Files: []string{columns(t, 0, 200)}, Epochs: epochs,
 			CheckpointEvery: "90", Model: filepath.Join(t.TempDir(), "m")}
 		k := &keeper{t: t}
-		if _, err := training.Run(t.Context(), o, training.Env{Observer: k}); err != nil {
-			t.Fatal(err)
-		}
+		must(training.Run(t.Context(), o, training.Env{Observer: k}))(t)
 		want := content(t, o.Model)
 		if n := len(k.copies); n != map[int]int{0: 12, 1: 3}[epochs] {
 			t.Errorf("%d epochs: %d checkpoints", epochs, n)
 		}
 		for _, file := range k.copies[:len(k.copies)-1] {
 			again := training.Options{Model: file, Resume: true, Files: o.Files}
-			if _, err := training.Run(t.Context(), again, training.Env{}); err != nil {
-				t.Fatal(err)
-			}
+			must(training.Run(t.Context(), again, training.Env{}))(t)
 			if !bytes.Equal(content(t, file), want) {
 				t.Errorf("%d epochs: %s ends elsewhere", epochs, filepath.Base(file))
 			}
@@ -201,11 +178,8 @@ func TestFewPassesResumed(t *testing.T) {
 func TestFewPassesStudied(t *testing.T) {
 	t.Parallel()
 	file := columns(t, 0, 200)
-	c, err := compare.CrossValidate(t.Context(), training.Options{Learner: "pa",
-		Files: []string{file}}, compare.Folds{Folds: 3}, training.Env{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(compare.CrossValidate(t.Context(), training.Options{Learner: "pa",
+		Files: []string{file}}, compare.Folds{Folds: 3}, training.Env{}, nil))(t)
 	for _, f := range c.Folds {
 		if f.Epochs != training.FewEpochs {
 			t.Errorf("fold %d: %d epochs", f.Fold, f.Epochs)
@@ -219,11 +193,8 @@ func TestFewPassesStudied(t *testing.T) {
 				{Learner: "obpm", Files: []string{file}},
 			}
 			settings[0].Model = filepath.Join(t.TempDir(), "m")
-			res, err := compare.Tune(t.Context(), settings, compare.TuneOptions{By: by},
-				training.Env{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must(compare.Tune(t.Context(), settings, compare.TuneOptions{By: by},
+				training.Env{}))(t)
 			best := settings[res.Best]
 			if !bytes.Equal(content(t, settings[0].Model), trained(t, best)) {
 				t.Errorf("%s, %s: the model of %s is not that of its run", by, other, best.Learner)
@@ -233,10 +204,7 @@ func TestFewPassesStudied(t *testing.T) {
 				if o.Epochs, o.Shuffle = 1, true; by == compare.ByFolds {
 					continue
 				}
-				one, err := training.Run(t.Context(), o, training.Env{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				one := must(training.Run(t.Context(), o, training.Env{}))(t)
 				if res.Trials[i].Errors != one.Counts.Errors {
 					t.Errorf("%s: %d errors, %d in the run's first pass", o.Learner,
 						res.Trials[i].Errors, one.Counts.Errors)

@@ -23,9 +23,7 @@ var asItIs = training.Data{Scale: "none", Bias: "none", Normalize: "none"}
 func trained(t *testing.T, o training.Options) []byte {
 	t.Helper()
 	o.Model = filepath.Join(t.TempDir(), "m")
-	if _, err := training.Run(t.Context(), o, training.Env{}); err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(t.Context(), o, training.Env{}))(t)
 	return content(t, o.Model)
 }
 
@@ -67,11 +65,8 @@ func TestPresetBeside(t *testing.T) {
 				settings = append(settings, training.Options{Learner: "pa", Files: []string{file},
 					Data: d, Epochs: epochs})
 			}
-			c, err := compare.Compare(t.Context(), compare.CompareOptions{Settings: settings},
-				training.Env{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must(compare.Compare(t.Context(), compare.CompareOptions{Settings: settings},
+				training.Env{}))(t)
 			for _, s := range c.Results {
 				errors = append(errors, s.Errors)
 			}
@@ -85,11 +80,8 @@ func TestPresetBeside(t *testing.T) {
 		}
 	}
 	folds := func(d training.Data) (errors []int64) {
-		c, err := compare.CrossValidate(t.Context(), training.Options{Learner: "pa", Data: d,
-			Files: []string{file}}, compare.Folds{Folds: 3, Repeats: 1}, training.Env{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(compare.CrossValidate(t.Context(), training.Options{Learner: "pa", Data: d,
+			Files: []string{file}}, compare.Folds{Folds: 3, Repeats: 1}, training.Env{}, nil))(t)
 		for _, f := range c.Folds {
 			errors = append(errors, f.Errors)
 		}
@@ -109,15 +101,10 @@ func TestPresetResumed(t *testing.T) {
 		o := training.Options{Learner: "pa", Files: files, Data: data, CheckpointEvery: "50",
 			Model: filepath.Join(t.TempDir(), "m")}
 		k := &keeper{t: t}
-		if _, err := training.Run(context.Background(), o, training.Env{Observer: k}); err != nil {
-			t.Fatal(err)
-		}
+		must(training.Run(context.Background(), o, training.Env{Observer: k}))(t)
 		want := content(t, o.Model)
 		for _, file := range k.copies[:len(k.copies)-1] {
-			m, err := model.Load(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(model.Load(file))(t)
 			said := string(m.Position.Options)
 			if old := data.Scale == "none"; old { // nothing was left to the format then
 				for _, field := range []string{"scale", "bias", "normalize"} {
@@ -128,16 +115,12 @@ func TestPresetResumed(t *testing.T) {
 					t.Fatal(said)
 				}
 				m.Position.Options = []byte(said)
-				if _, err := model.Save(file, m); err != nil {
-					t.Fatal(err)
-				}
+				must(model.Save(file, m))(t)
 			} else if !strings.Contains(said, `"scale":"std"`) {
 				t.Fatal(said)
 			}
 			again := training.Options{Model: file, Resume: true, Files: files}
-			if _, err := training.Run(t.Context(), again, training.Env{}); err != nil {
-				t.Fatal(err)
-			}
+			must(training.Run(t.Context(), again, training.Env{}))(t)
 			if !bytes.Equal(content(t, file), want) {
 				t.Errorf("%+v: %s ends elsewhere", data, filepath.Base(file))
 			}

@@ -47,10 +47,7 @@ func (k *keeper) Saved(s training.Saved) {
 
 func content(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile(name))(t)
 	return data
 }
 
@@ -97,9 +94,7 @@ func lateRows(t *testing.T) string {
 		}
 	}
 	name := filepath.Join(t.TempDir(), "late.csv")
-	if err := os.WriteFile(name, []byte(strings.Join(rows, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(name, []byte(strings.Join(rows, "\n")+"\n"), 0o600))
 	return name
 }
 
@@ -108,10 +103,8 @@ func TestResume(t *testing.T) {
 	t.Parallel()
 	one, two := examples(t, 0, 150), examples(t, 150, 100)
 	from := filepath.Join(t.TempDir(), "from")
-	if _, err := training.Run(t.Context(), training.Options{Learner: "pa", Files: []string{two},
-		Model: from, Data: training.Data{Scale: "std"}}, training.Env{}); err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(t.Context(), training.Options{Learner: "pa", Files: []string{two},
+		Model: from, Data: training.Data{Scale: "std"}}, training.Env{}))(t)
 	for name, o := range map[string]training.Options{
 		"stream":   {Learner: "pa", Data: training.Data{Bias: "append"}},
 		"positive": {Learner: "alma", Data: training.Data{Positive: "-1", Normalize: "unit"}},
@@ -185,9 +178,7 @@ func TestResume(t *testing.T) {
 			}
 			for _, file := range copies {
 				again := training.Options{Model: file, Resume: true, Files: o.Files}
-				if err := again.Validate(); err != nil {
-					t.Fatal(err)
-				}
+				ok(t, again.Validate())
 				res, err := training.Run(t.Context(), again, training.Env{})
 				if err != nil && !errors.Is(err, training.ErrNotConverged) {
 					t.Fatal(err)
@@ -264,9 +255,7 @@ func TestResumeRefused(t *testing.T) {
 	k := &keeper{t: t}
 	o := training.Options{Learner: "pa", Files: []string{file}, CheckpointEvery: "90",
 		Model: filepath.Join(dir, "m")}
-	if _, err := training.Run(t.Context(), o, training.Env{Observer: k}); err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(t.Context(), o, training.Env{Observer: k}))(t)
 	name := filepath.Join(dir, "forged")
 	for what, c := range map[string]struct {
 		old, with string
@@ -289,10 +278,7 @@ func TestResumeRefused(t *testing.T) {
 		"rows beyond":     {"rows", "rows", model.ErrDamaged},
 		"from, not there": {`"epochs":1`, `"epochs":1,"from":"none"`, nil},
 	} {
-		m, err := model.Load(k.copies[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(model.Load(k.copies[0]))(t)
 		p := m.Position
 		for _, text := range []*[]byte{(*[]byte)(&p.Counts), (*[]byte)(&p.Options)} {
 			if c.old != "" {
@@ -311,10 +297,8 @@ func TestResumeRefused(t *testing.T) {
 		case "class counts":
 			p.ClassCounts = []uint64{90, 1}
 		}
-		if _, err := model.Save(name, m); err != nil {
-			t.Fatal(err)
-		}
-		_, err = training.Run(t.Context(), training.Options{Resume: true, Model: name,
+		must(model.Save(name, m))(t)
+		_, err := training.Run(t.Context(), training.Options{Resume: true, Model: name,
 			Files: o.Files}, training.Env{})
 		if c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
@@ -342,19 +326,12 @@ func TestResumeTallies(t *testing.T) {
 	k := &keeper{t: t}
 	o := training.Options{Learner: "pa", Files: []string{examples(t, 0, 200)},
 		CheckpointEvery: "90", Model: filepath.Join(t.TempDir(), "m"), Window: 40}
-	if _, err := training.Run(t.Context(), o, training.Env{Observer: k}); err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(t.Context(), o, training.Env{Observer: k}))(t)
 	for name, again := range map[string]training.Options{"as before": {}, "longer": {Window: 60},
 		"fading": {Fading: 0.9}} {
 		again.Resume, again.Files, again.Model = true, o.Files, k.copies[0]+name
-		if err := os.WriteFile(again.Model, content(t, k.copies[0]), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		res, err := training.Run(t.Context(), again, training.Env{})
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		ok(t, os.WriteFile(again.Model, content(t, k.copies[0]), 0o600))
+		res := must(training.Run(t.Context(), again, training.Env{}))(t)
 		m := res.Counts.Recent
 		switch {
 		case m == nil:
@@ -371,17 +348,10 @@ func TestMostCounts(t *testing.T) {
 	t.Parallel()
 	o := training.Options{Learner: "pa", Files: []string{examples(t, 0, 50)},
 		Model: filepath.Join(t.TempDir(), "m")}
-	if _, err := training.Run(t.Context(), o, training.Env{}); err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Load(o.Model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(t.Context(), o, training.Env{}))(t)
+	m := must(model.Load(o.Model))(t)
 	m.Presented, m.Mistakes = model.MaxCount, model.MaxCount-1
-	if _, err := model.Save(o.Model, m); err != nil {
-		t.Fatal(err)
-	}
+	must(model.Save(o.Model, m))(t)
 	on := training.Options{From: o.Model, Files: o.Files, Model: o.Model + "2"}
 	res, err := training.Run(t.Context(), on, training.Env{})
 	if err != nil || res.Counts.Mistakes < 2 {
@@ -455,16 +425,10 @@ func TestResumeSource(t *testing.T) {
 	o := training.Options{Learner: "pa", Files: []string{"log:0"}, CheckpointEvery: "1777",
 		Model: filepath.Join(dir, "whole"), Data: training.Data{OnError: "skip", Scale: "std"},
 		ClassWeight: "balanced", Window: 100}
-	whole, err := training.Run(t.Context(), o, with)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must(training.Run(t.Context(), o, with))(t)
 	want := content(t, o.Model)
 	for i, file := range k.copies[:len(k.copies)-1] {
-		m, err := model.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(model.Load(file))(t)
 		from := m.Position.Sources[0]
 		if from.Name != "log:0" || from.Rows > 20000 || i > 8 && from.At == "" {
 			t.Errorf("%s stands at %+v", file, from)
@@ -474,10 +438,7 @@ func TestResumeSource(t *testing.T) {
 		part := &keeper{t: t}
 		with := env
 		with.Observer = part
-		res, err := training.Run(t.Context(), again, with)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must(training.Run(t.Context(), again, with))(t)
 		if !bytes.Equal(content(t, file), want) {
 			t.Errorf("from %+v: the end is another", from)
 		}
@@ -491,9 +452,7 @@ func TestResumeSource(t *testing.T) {
 			continue
 		}
 		again.Model = part.copies[0]
-		if _, err := training.Run(t.Context(), again, env); err != nil {
-			t.Fatal(err)
-		}
+		must(training.Run(t.Context(), again, env))(t)
 		if !bytes.Equal(content(t, again.Model), want) {
 			t.Errorf("from the checkpoint after %+v: the end is another", from)
 		}

@@ -34,9 +34,7 @@ func examples(t testing.TB, from, n int) string {
 		fmt.Fprintf(&b, "%+d 1:%d 2:%d 3:0.5\n", y, x, i*53%89-44)
 	}
 	file := filepath.Join(t.TempDir(), "examples.svm")
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	return file
 }
 
@@ -69,14 +67,9 @@ func TestOptionsAsText(t *testing.T) {
 	}
 	typed := training.Options{Learner: "alma", Files: []string{"a"},
 		Config: &learners.ALMAConfig{P: 4, B: 1.5, C: 0.25}}
-	text, err := json.Marshal(typed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(typed))(t)
 	var named training.Options
-	if err := json.Unmarshal(text, &named); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, json.Unmarshal(text, &named))
 	_, c, err := named.Entry()
 	if err != nil || !reflect.DeepEqual(c, typed.Config) {
 		t.Errorf("%s has the settings %+v (%v), want %+v", text, c, err, typed.Config)
@@ -267,15 +260,10 @@ func TestGoOn(t *testing.T) {
 			t.Helper()
 			return training.Run(ctx, o, training.Env{Observer: w})
 		}
-		if _, err := run(context.Background(), o, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(run(context.Background(), o, nil))(t)
 		o.Files, o.Model, o.CheckpointEvery = []string{first}, file("part"), "100"
 		w := &watch{}
-		res, err := run(context.Background(), o, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must(run(context.Background(), o, w))(t)
 		var at []int64
 		for _, s := range w.saved {
 			at = append(at, s.Presented)
@@ -284,10 +272,7 @@ func TestGoOn(t *testing.T) {
 			t.Errorf("%s: written after %v", name, at)
 		}
 		further := training.Options{From: o.Model, Files: []string{rest}, Model: o.Model}
-		res, err = run(context.Background(), further, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res = must(run(context.Background(), further, nil))(t)
 		if res.Plan.Presented != 300 || res.Plan.From != o.Model {
 			t.Errorf("%s: %s", name, res.Plan)
 		}
@@ -341,19 +326,13 @@ func TestMemory(t *testing.T) {
 	limit := int64(0)
 	machine := training.Machine{Bytes: 1 << 40, By: "this machine has", Program: 22 << 20,
 		Limit: func(bytes int64) { limit = bytes }, Peak: func() int64 { return 7 }}
-	res, err := training.Run(context.Background(), o, training.Env{Machine: machine})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must(training.Run(context.Background(), o, training.Env{Machine: machine}))(t)
 	m := res.Memory
 	if m.Budget != 32<<20 || m.Planned() > m.Budget || m.Planned() < m.Budget*9/10 ||
 		m.Peak != 7 || limit != m.Budget || res.Plan.Memory != m {
 		t.Errorf("%+v, limit %d", m, limit)
 	}
-	e, err := learner.Lookup(o.Learner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(learner.Lookup(o.Learner))(t)
 	if keeps := res.Plan.Config.Traits().Keeps; *res.Support == 0 ||
 		keeps == e.Config().Traits().Keeps {
 		t.Errorf("%d of %d kept, which is the default", *res.Support, keeps)
@@ -383,23 +362,18 @@ func TestMemoryBytes(t *testing.T) {
 			fmt.Fprintf(&text, ",%s\n", value)
 		}
 		file := filepath.Join(t.TempDir(), "x.csv")
-		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(file, []byte(text.String()), 0o600))
 		return training.Run(t.Context(), training.Options{Learner: "perceptron", Epochs: 2,
 			Data:  training.Data{LabelCol: "1", Scale: "none", Normalize: "none"},
 			Files: []string{file}, Threads: 1,
 			MemBudget: 12 << 20}, training.Env{Machine: training.Machine{Bytes: 1 << 40}})
 	}
-	r, err := run("7")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(run("7"))(t)
 	if data := r.Memory.Data; data < 14000*65 || data > 14000*(80+24)*5/4 {
 		t.Errorf("%d bytes of examples", data)
 	}
 	refused := (*training.Error)(nil)
-	if _, err = run("0.5"); !errors.As(err, &refused) || refused.Kind != training.ErrMemory {
+	if _, err := run("0.5"); !errors.As(err, &refused) || refused.Kind != training.ErrMemory {
 		t.Errorf("floats: %v", err)
 	}
 }
@@ -408,12 +382,9 @@ func TestMemoryBytes(t *testing.T) {
 func TestMeasured(t *testing.T) {
 	file := examples(t, 0, 300)
 	w := &watch{}
-	res, err := training.Run(context.Background(), training.Options{Learner: "adf", Epochs: 2,
+	res := must(training.Run(context.Background(), training.Options{Learner: "adf", Epochs: 2,
 		Files: []string{file}, Test: []string{file}, Proba: true, MarginReport: true,
-		MarginSVM: true}, training.Env{Observer: w})
-	if err != nil {
-		t.Fatal(err)
-	}
+		MarginSVM: true}, training.Env{Observer: w}))(t)
 	if c := res.Test.Count; c.Examples != 300 || c.Errors < 20 || c.Errors > 60 ||
 		res.Test.Proba.Examples() != 300 || res.Counts.Proba == nil {
 		t.Errorf("test: %+v", res.Test)
@@ -440,9 +411,7 @@ func TestMeasured(t *testing.T) {
 // data, not of a setting that is relative to it.
 func TestHugeExamples(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "huge.svm")
-	if err := os.WriteFile(file, []byte("+1 1:1e200\n-1 2:1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte("+1 1:1e200\n-1 2:1\n"), 0o600))
 	_, err := training.Run(t.Context(), training.Options{Files: []string{file}, Learner: "cramma",
 		Precision: "f64"}, training.Env{})
 	if !errors.Is(err, learner.ErrLength) || errors.Is(err, learner.ErrConfig) {
@@ -452,15 +421,9 @@ func TestHugeExamples(t *testing.T) {
 
 // TestLearnNeeds: to fit needs a learner that can.
 func TestLearnNeeds(t *testing.T) {
-	e, err := learner.Lookup("lms")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := learner.New[float64](e, e.Config(), learner.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = training.Learn(context.Background(), l, eval.NewMemory(block(), nil),
+	e := must(learner.Lookup("lms"))(t)
+	l := must(learner.New[float64](e, e.Config(), learner.Env{}))(t)
+	_, err := training.Learn(context.Background(), l, eval.NewMemory(block(), nil),
 		training.LearnOptions{Fit: &learner.FitOptions{}})
 	if !errors.Is(err, learner.ErrFit) {
 		t.Errorf("lms: %v", err)
@@ -471,4 +434,23 @@ func TestLearnNeeds(t *testing.T) {
 func block() *engine.Block[float64] {
 	return &engine.Block[float64]{Dim: 2, Stride: 2, X: []float64{1, 2, -1, 0.5, 2, 1, -2, -1},
 		Y: []float64{1, -1, 1, -1}}
+}
+
+// must returns what a call gave that does not fail here.
+func must[V any](v V, err error) func(testing.TB) V {
+	return func(t testing.TB) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// ok ends the test where a call fails that does not here.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

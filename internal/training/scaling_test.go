@@ -29,9 +29,7 @@ func columns(t testing.TB, from, n int) string {
 		fmt.Fprintf(&b, "%d,0.00%d,%s\n", 1000*x, y, label)
 	}
 	file := filepath.Join(t.TempDir(), "columns.csv")
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	return file
 }
 
@@ -52,13 +50,8 @@ func TestScaledGoesOn(t *testing.T) {
 					o.Data = data
 				}
 				o.Model, o.Epochs = filepath.Join(dir, to), 1
-				if _, err := training.Run(ctx, o, training.Env{}); err != nil {
-					t.Fatalf("%s, %+v: %v", name, data, err)
-				}
-				text, err := os.ReadFile(o.Model)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(training.Run(ctx, o, training.Env{}))(t)
+				text := must(os.ReadFile(o.Model))(t)
 				return text
 			}
 			a, b := file(t, 0, 300), file(t, 300, 400)
@@ -69,18 +62,13 @@ func TestScaledGoesOn(t *testing.T) {
 				t.Errorf("%s, %+v: A and then B is not A and B", name, data)
 			}
 			seen := &saved{t: t, at: 300}
-			if _, err := training.Run(ctx, training.Options{Learner: "perceptron", Data: data,
+			must(training.Run(ctx, training.Options{Learner: "perceptron", Data: data,
 				Epochs: 1, Files: []string{a, b}, Model: filepath.Join(dir, "c"),
-				CheckpointEvery: "150"}, training.Env{Observer: seen}); err != nil {
-				t.Fatal(err)
-			}
+				CheckpointEvery: "150"}, training.Env{Observer: seen}))(t)
 			if !bytes.Equal(withoutPosition(t, seen.text), first) {
 				t.Errorf("%s, %+v: the checkpoint after A is not the model of A", name, data)
 			}
-			m, err := model.Load(filepath.Join(dir, "ab"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(model.Load(filepath.Join(dir, "ab")))(t)
 			if m.Prep.Scaling == nil || m.Prep.Scaling.Method != data.Scale ||
 				m.Prep.Scaling.Known[0] != 700 && name == "columns" {
 				t.Errorf("%s, %+v: kept %+v", name, data, m.Prep.Scaling)
@@ -113,12 +101,9 @@ func TestScaleInMemory(t *testing.T) {
 	ctx, file := context.Background(), columns(t, 0, 500)
 	var known [][]float64
 	for threads := range 3 {
-		r, err := training.Run(ctx, training.Options{Learner: "obpm", Files: []string{file},
+		r := must(training.Run(ctx, training.Options{Learner: "obpm", Files: []string{file},
 			Data: training.Data{Scale: "std", Bias: "append"}, Epochs: 2, Threads: threads,
-			Test: []string{file}}, training.Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
+			Test: []string{file}}, training.Env{}))(t)
 		if e := r.Test.Count.Error(); e > 0.2 {
 			t.Errorf("error on the training set %v", e)
 		}
@@ -133,10 +118,8 @@ func TestScaleInMemory(t *testing.T) {
 func TestScaleContradicts(t *testing.T) {
 	ctx, file := context.Background(), columns(t, 0, 50)
 	to := filepath.Join(t.TempDir(), "m")
-	if _, err := training.Run(ctx, training.Options{Learner: "pa", Files: []string{file},
-		Data: training.Data{Scale: "std"}, Model: to}, training.Env{}); err != nil {
-		t.Fatal(err)
-	}
+	must(training.Run(ctx, training.Options{Learner: "pa", Files: []string{file},
+		Data: training.Data{Scale: "std"}, Model: to}, training.Env{}))(t)
 	for _, scale := range []string{"none", "maxabs"} {
 		_, err := training.New(training.Options{From: to, Files: []string{file},
 			Data: training.Data{Scale: scale}}, training.Env{})
@@ -149,27 +132,19 @@ func TestScaleContradicts(t *testing.T) {
 // withoutPosition is the file of the same model at the end of a run.
 func withoutPosition(t *testing.T, file []byte) []byte {
 	t.Helper()
-	m, err := model.Decode(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(model.Decode(file))(t)
 	m.Position = nil
 	var b bytes.Buffer
-	if err := model.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, model.Encode(&b, m))
 	return b.Bytes()
 }
 
 // TestScalesPlanned: a budget counts what is known of the features' scale.
 func TestScalesPlanned(t *testing.T) {
 	for scale, want := range map[string]int64{"none": 0, "std": 2 * 24 * 3, "": 2 * 24 * 3} {
-		r, err := training.Run(t.Context(), training.Options{Learner: "pa", MemBudget: 64 << 20,
+		r := must(training.Run(t.Context(), training.Options{Learner: "pa", MemBudget: 64 << 20,
 			Files: []string{columns(t, 0, 50)}, Data: training.Data{Scale: scale, Bias: "append"}},
-			training.Env{Machine: training.Machine{Bytes: 1 << 40}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			training.Env{Machine: training.Machine{Bytes: 1 << 40}}))(t)
 		if r.Memory.Scales != want {
 			t.Errorf("scale %q: %d bytes, want %d", scale, r.Memory.Scales, want)
 		}

@@ -33,9 +33,7 @@ func weighted(t *testing.T, w func(i int, positive bool) float64) string {
 		}
 	}
 	name := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(name, []byte(b.String()), 0o600))
 	return name
 }
 
@@ -44,14 +42,8 @@ func weightsOf(t *testing.T, o training.Options) []float64 {
 	t.Helper()
 	o.Learner, o.Bias = "pa", "append"
 	o.Model = filepath.Join(t.TempDir(), "x.model")
-	res, err := training.Run(t.Context(), o, training.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := res.Model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must(training.Run(t.Context(), o, training.Env{}))(t)
+	m := must(res.Model())(t)
 	w := m.State.Tensor("w").Data.([]float32)
 	var out []float64
 	for _, v := range w {
