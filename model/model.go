@@ -253,7 +253,7 @@ func (m *Model) written() error {
 	case m.Position != nil && m.PredictOnly:
 		return errors.New("position is where training goes on, and the model can only predict")
 	case m.Position != nil:
-		if err := m.Position.check(); err != nil {
+		if err := m.Position.Check(); err != nil {
 			return err
 		}
 	}
@@ -271,7 +271,7 @@ func (m *Model) written() error {
 		}
 	}
 	if m.Rows != nil {
-		if err := m.Rows.check(m); err != nil {
+		if err := m.Rows.Check(m.Presented, m.Mistakes); err != nil {
 			return err
 		}
 	}

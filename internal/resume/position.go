@@ -1,4 +1,6 @@
-package model
+// Package resume has what a model file says of the run that wrote it, for a program that goes on
+// with that run or merges several: where it stood, and which part of the rows it has learned.
+package resume
 
 import (
 	"bytes"
@@ -6,6 +8,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // Position is where a run stood, between two examples, when the model was written on its way: what
@@ -13,7 +17,7 @@ import (
 // came to their end have none, so their bytes don't depend on where examples came from.
 type Position struct {
 	// Sources are what the examples came from, in order.
-	Sources []SourcePosition `json:"sources"`
+	Sources []Source `json:"sources"`
 	// Epoch is the number of complete passes over the examples.
 	Epoch uint64 `json:"epoch"`
 	// Example is how many examples of the next pass, in its order, are behind the place. Bad rows
@@ -39,8 +43,8 @@ type Position struct {
 	Tallies []byte `json:"-"`
 }
 
-// SourcePosition is what examples came from, and where a run stood in it.
-type SourcePosition struct {
+// Source is what examples came from, and where a run stood in it.
+type Source struct {
 	// Name is that of a file as it was given, "-" for standard input; or of another source, which
 	// says by it what it is, such as "kafka:topic".
 	Name string `json:"name"`
@@ -60,11 +64,11 @@ const (
 	maxAt      = 1 << 20
 )
 
-// check names the first bad field.
-func (p *Position) check() error {
+// Check names the first bad field.
+func (p *Position) Check() error {
 	count := func(field string, n uint64) error {
-		if n > MaxCount {
-			return fmt.Errorf("position: %s is %d, want at most %d", field, n, uint64(MaxCount))
+		if n > learner.MaxCount {
+			return fmt.Errorf("position: %s is %d, want at most %d", field, n, uint64(learner.MaxCount))
 		}
 		return nil
 	}
