@@ -43,10 +43,7 @@ func crammaTables() []crammaTable {
 		"margin, ALMA and CRAMMA with epsilon = 1/2, beside Theorem 1's bounds, "
 	sonar, wbc := []string{"sonar.mines", "sonar.rocks"}, []string{wbcFile}
 	constant := func(eta float64) func(problem) float64 {
-		return func(
-			problem) float64 {
-			return eta
-		}
+		return func(problem) float64 { return eta }
 	}
 	return []crammaTable{
 		{name: "cramma/table1", summary: three + "on sonar", needs: sonar, load: sonarData,
@@ -64,8 +61,7 @@ func crammaTables() []crammaTable {
 		{name: "cramma/table4", summary: three + "on WBC with a soft margin", needs: wbc,
 			load:    wbcData,
 			epsilon: 0.5, delta: 1, eta: func(p problem) float64 {
-				return 1.7 /
-					(math.Sqrt(p.radius2()) * math.Sqrt(float64(p.block.Len())))
+				return 1.7 / (math.Sqrt(p.radius2()) * math.Sqrt(float64(p.block.Len())))
 			},
 			most: 0.13033, unit: 1e-5, lines: crammaTable4},
 	}
@@ -210,22 +206,23 @@ func (t crammaTable) fitter(p problem, l published) (fitter learner.Fitter[float
 }
 
 // run runs the lines of a table.
-func (t crammaTable) run(ctx context.Context, o RunOptions) ([]Row, error) {
+func (t crammaTable) run(ctx context.Context, o RunOptions) error {
 	p, err := t.load(o.DataDir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	most, row, err := t.maximum(ctx, p)
+	start := time.Now()
+	most, err := t.svm(ctx, p, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	o.done(row)
-	rows := []Row{row}
+	o.add(Row{Row: p.name + ", svm", Quantity: "margin", Paper: at(t.most), unit: t.unit,
+		Seconds: time.Since(start).Seconds()}, most)
 	var lines []published
 	for _, l := range t.lines {
 		_, text, err := t.fitter(p, l)
 		if err != nil {
-			return rows, err
+			return err
 		}
 		if name := p.name + ", " + text; o.wants(name) && (l.updates <= slowUpdates ||
 			o.slow(name)) {
@@ -248,36 +245,30 @@ func (t crammaTable) run(ctx context.Context, o RunOptions) ([]Row, error) {
 		timed := l.updates <= crammaPlain && slices.IndexFunc(lines, func(m published) bool {
 			return m.learner == l.learner
 		}) == i
-		found[i], err = t.line(ctx, p, l, most, timed)
+		found[i], err = t.line(ctx, o, p, l, most, timed)
 		for _, r := range found[i].rows {
 			o.done(r)
 		}
 		return err
 	})
 	if err != nil {
-		return rows, err
+		return err
 	}
 	bounds := bounded{}
 	for i, l := range lines {
 		f := &found[i]
-		rows = append(rows, f.rows...)
+		*o.rows = append(*o.rows, f.rows...) // in the table's order
 		if l.learner == "cramma" {
 			bounds.add(t, p, l, f.text, most, f.res)
 		}
 	}
-	claims := slices.Concat(t.fastest(p, found), bounds.rows(t, p), t.extended(p, most, found))
+	t.fastest(o, p, found)
+	bounds.claim(o, p)
+	t.extended(o, p, most, found)
 	if t.delta == 1 && p.delta == 0 { // table 2 has the data of table 1
-		these, err := t.augmented(ctx, p, most)
-		if err != nil {
-			return rows, err
-		}
-		claims = append(claims, these...)
+		return t.augmented(ctx, o, p, most)
 	}
-	for _, r := range claims {
-		rows = append(rows, r)
-		o.done(r)
-	}
-	return rows, nil
+	return nil
 }
 
 // crammaFound is what came of a line.
@@ -287,12 +278,12 @@ type crammaFound struct {
 	rows          []Row
 }
 
-// fastest returns the claims that CRAMMA is the fastest near the maximal margin: of each other
+// fastest puts the claims that CRAMMA is the fastest near the maximal margin: of each other
 // learner the run of the largest margin, against the run of CRAMMA with the fewest updates that has
 // at least that. None is there of a learner that comes nearer than all runs of CRAMMA.
-func (t crammaTable) fastest(p problem, found []crammaFound) (rows []Row) {
+func (t crammaTable) fastest(o RunOptions, p problem, found []crammaFound) {
 	if t.epsilon != 0.5 { // of the others the table has CRAMMA alone
-		return nil
+		return
 	}
 	for _, name := range []string{"perceptron", "alma"} {
 		var near, fast *crammaFound
@@ -312,19 +303,16 @@ func (t crammaTable) fastest(p problem, found []crammaFound) (rows []Row) {
 		if fast == nil {
 			continue
 		}
-		row := Row{Experiment: t.name, Kind: Claim, Row: fmt.Sprintf("%s, %s above %s", p.name,
-			near.text, fast.text), Quantity: "updates_difference", Note: fmt.Sprintf("the paper: "+
-			"near the maximum margin CRAMMA is the fastest; margins of %.4g and %.4g",
-			near.res.Margin, fast.res.Margin)}
-		row.fillOne(float64(near.res.Updates-fast.res.Updates), 0)
-		rows = append(rows, row)
+		o.claim(fmt.Sprintf("%s, %s above %s", p.name, near.text, fast.text), "updates",
+			fmt.Sprintf("near the maximum margin CRAMMA is the fastest; margins of %.4g and %.4g",
+				near.res.Margin, fast.res.Margin),
+			[]float64{float64(near.res.Updates - fast.res.Updates)})
 	}
-	return rows
 }
 
 // line runs one.
-func (t crammaTable) line(ctx context.Context, p problem, l published, most float64, timed bool) (
-	out crammaFound, err error) {
+func (t crammaTable) line(ctx context.Context, o RunOptions, p problem, l published, most float64,
+	timed bool) (out crammaFound, err error) {
 	f, text, err := t.fitter(p, l)
 	if err != nil {
 		return out, err
@@ -337,7 +325,7 @@ func (t crammaTable) line(ctx context.Context, p problem, l published, most floa
 	}
 	seconds := (measure.ThreadTime() - began).Seconds()
 	row := func(quantity string, paper float64) Row {
-		return Row{Experiment: t.name, Row: p.name + ", " + text, Quantity: quantity,
+		return Row{Experiment: o.name, Row: p.name + ", " + text, Quantity: quantity,
 			Paper: at(paper)}
 	}
 	within, digits := 0.0, 0.0
@@ -388,19 +376,6 @@ func (t crammaTable) plain(p problem, l published) int64 {
 	return x.CRAMMA(t.epsilon, l.parameter, t.eta(p)*math.Pow(l.parameter, -t.delta))
 }
 
-// maximum returns the maximal margin by our SVM, not rounded up, and its row.
-func (t crammaTable) maximum(ctx context.Context, p problem) (float64, Row, error) {
-	start := time.Now()
-	most, err := t.svm(ctx, p, false)
-	if err != nil {
-		return 0, Row{}, err
-	}
-	r := Row{Experiment: t.name, Row: p.name + ", svm", Quantity: "margin", Paper: at(t.most),
-		Seconds: time.Since(start).Seconds()}
-	r.fillOne(most, t.unit)
-	return most, r, nil
-}
-
 // svm returns the margin that our SVM finds: the largest to within 1e-5 of it, and no larger.
 func (t crammaTable) svm(ctx context.Context, p problem, bias bool) (float64, error) {
 	c := learners.SVMConfig{Norm: 2, NoBias: !bias, Gap: 1e-5,
@@ -421,20 +396,18 @@ func (t crammaTable) svm(ctx context.Context, p problem, bias bool) (float64, er
 	return res.Margin, err
 }
 
-// above returns the claim that a is more than b, in percent of b.
-func (t crammaTable) above(p problem, what, note string, a, b float64) Row {
-	r := Row{Experiment: t.name, Kind: Claim, Row: p.name + ", " + what, Note: note,
-		Quantity: "percent_difference"}
-	r.fillOne(100*(a/b-1), 0)
-	return r
+// above puts the claim that a is more than b, in percent of b.
+func (t crammaTable) above(o RunOptions, p problem, what, note string, a, b float64) {
+	o.add(Row{Kind: Claim, Row: p.name + ", " + what, Note: note,
+		Quantity: "percent_difference"}, 100*(a/b-1))
 }
 
-// augmented returns the claims of (2): the largest margin with a bias, gamma, is from 1 to R/rho
-// times the one that the table has, gamma_d, and nears it as rho grows.
-func (t crammaTable) augmented(ctx context.Context, p problem, most float64) ([]Row, error) {
+// augmented puts the claims of (2): the largest margin with a bias, gamma, is from 1 to R/rho times
+// the one that the table has, gamma_d, and nears it as rho grows.
+func (t crammaTable) augmented(ctx context.Context, o RunOptions, p problem, most float64) error {
 	gamma, err := t.svm(ctx, p, true) // of which the feature rho has no part
 	if err != nil {
-		return nil, err
+		return err
 	}
 	far, last := *p.block, p.block.Dim-1
 	far.X = slices.Clone(far.X)
@@ -443,21 +416,22 @@ func (t crammaTable) augmented(ctx context.Context, p problem, most float64) ([]
 	}
 	nearer, err := t.svm(ctx, problem{block: &far}, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	share := math.Sqrt(p.radius2()) / p.block.X[last] // R/rho
 	note := fmt.Sprintf("(2) with our svm's margins: gamma/gamma_d is %.4g, R/rho %.4g, and with "+
 		"10 rho gamma/gamma_d is %.4g", gamma/most, share, gamma/nearer)
-	return []Row{t.above(p, "gamma above gamma_d", note, gamma, most),
-		t.above(p, "R/rho above gamma/gamma_d", note, share, gamma/most),
-		t.above(p, "gamma_d with 10 rho above gamma_d", note, nearer, most)}, nil
+	t.above(o, p, "gamma above gamma_d", note, gamma, most)
+	t.above(o, p, "R/rho above gamma/gamma_d", note, share, gamma/most)
+	t.above(o, p, "gamma_d with 10 rho above gamma_d", note, nearer, most)
+	return nil
 }
 
-// extended returns the claims of Theorem 2 about all runs with a soft margin, the nearest of each,
-// and (27).
-func (t crammaTable) extended(p problem, most float64, found []crammaFound) []Row {
+// extended puts the claims of Theorem 2 about all runs with a soft margin, the nearest of each, and
+// (27).
+func (t crammaTable) extended(o RunOptions, p problem, most float64, found []crammaFound) {
 	if p.delta == 0 || len(found) == 0 {
-		return nil
+		return
 	}
 	above, below := math.Inf(1), math.Inf(1) // of J most^2 and 1/(J Gamma^2)
 	var texts [2]string
@@ -473,11 +447,10 @@ func (t crammaTable) extended(p problem, most float64, found []crammaFound) []Ro
 	const note = "Theorem 2, with our svm's Gamma_opt; the nearest run is "
 	n := float64(p.block.Len())
 	runs := fmt.Sprintf("%d runs, ", len(found))
-	return []Row{
-		t.above(p, runs+"(20), J above Gamma_opt^-2", note+texts[0], above, 1),
-		t.above(p, runs+"(21), Gamma^-2 above J", note+texts[1], below, 1),
-		t.above(p, "(27), Gamma_opt above Delta/sqrt(m)", "our svm's Gamma_opt", most,
-			p.delta/math.Sqrt(n))}
+	t.above(o, p, runs+"(20), J above Gamma_opt^-2", note+texts[0], above, 1)
+	t.above(o, p, runs+"(21), Gamma^-2 above J", note+texts[1], below, 1)
+	t.above(o, p, "(27), Gamma_opt above Delta/sqrt(m)", "our svm's Gamma_opt", most,
+		p.delta/math.Sqrt(n))
 }
 
 // bounded is by what share runs of CRAMMA stay away from the bounds of Theorem 1, on updates and on
@@ -507,19 +480,16 @@ func (b *bounded) add(t crammaTable, p problem, l published, text string, most f
 	}
 }
 
-// rows returns a claim for each of the bounds.
-func (b *bounded) rows(t crammaTable, p problem) (rows []Row) {
+// claim puts a claim for each of the bounds.
+func (b *bounded) claim(o RunOptions, p problem) {
 	if b.runs == 0 {
-		return nil
+		return
 	}
 	for i, what := range []string{"(15), updates below", "(16), margin above"} {
-		row := Row{Experiment: t.name, Kind: Claim, Row: fmt.Sprintf("%s, %d runs, bound %s it",
-			p.name, b.runs, what), Quantity: "percent_of_bound", Note: "Theorem 1 with our svm's " +
-			"maximal margin; the nearest run is " + b.text[i]}
-		row.fillOne(100*b.least[i], 0)
-		rows = append(rows, row)
+		o.add(Row{Kind: Claim, Row: fmt.Sprintf("%s, %d runs, bound %s it", p.name, b.runs, what),
+			Quantity: "percent_of_bound", Note: "Theorem 1 with our svm's maximal margin; the " +
+				"nearest run is " + b.text[i]}, 100*b.least[i])
 	}
-	return rows
 }
 
 // theorem1 bounds t of CRAMMA from above and the share of the maximal margin that it comes to from

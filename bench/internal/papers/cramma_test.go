@@ -44,8 +44,8 @@ func TestCRAMMATables(t *testing.T) {
 			}
 			table.lines = short
 			var told int
-			rows, err := table.run(context.Background(), RunOptions{DataDir: dir,
-				Done: func(Row) { told++ }})
+			rows, err := collect(table.name, RunOptions{DataDir: dir, Done: func(Row) { told++ }},
+				func(o RunOptions) error { return table.run(t.Context(), o) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,12 +130,19 @@ func TestTheorem1(t *testing.T) {
 	p := problem{block: &engine.Block[float64]{X: []float64{3.8}, Y: []float64{1}, Dim: 1,
 		Stride: 1}}
 	var b bounded
-	if rows := b.rows(table, p); rows != nil {
+	claims := func() []Row {
+		rows, _ := collect(table.name, RunOptions{}, func(o RunOptions) error {
+			b.claim(o, p)
+			return nil
+		})
+		return rows
+	}
+	if rows := claims(); rows != nil {
 		t.Errorf("claims of no run: %+v", rows)
 	}
 	b.add(table, p, published{learner: "cramma", parameter: 2}, "a", 0.0084,
 		learner.FitResult{Counter: 5e6, Margin: 0.003})
-	rows := b.rows(table, p)
+	rows := claims()
 	if len(rows) != 2 {
 		t.Fatal(rows)
 	}

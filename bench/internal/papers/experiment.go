@@ -33,7 +33,7 @@ type Experiment struct {
 	// published figures it makes that have no experiment of their own, as paper/name: names for it,
 	// too
 	Draws []string
-	Run   func(ctx context.Context, o RunOptions) ([]Row, error)
+	Run   func(ctx context.Context, o RunOptions) error
 
 	Slow     string // what only RunOptions.Slow includes; "" where that is nothing
 	SlowRows int    // so many rows more; 0 where it makes the same ones otherwise
@@ -91,7 +91,9 @@ type RunOptions struct {
 	Done    func(Row)           // called with each row as it is finished; may be nil
 	Drawn   func(report.Figure) // called with each figure; may be nil
 
-	more bool // claims that take more runs than the experiment's get them: Runs was 0
+	more bool   // claims that take more runs than the experiment's get them: Runs was 0
+	name string // the experiment's
+	rows *[]Row // those that it has made
 }
 
 // wants reports whether a row of that name is wanted. Experiments whose rows take long ask before
@@ -115,9 +117,11 @@ func hasWords(text, of string) bool {
 	return true
 }
 
-func (o RunOptions) drawn(f report.Figure) {
-	if o.Drawn != nil {
-		o.Drawn(f)
+func (o RunOptions) drawn(figures ...report.Figure) {
+	for _, f := range figures {
+		if o.Drawn != nil {
+			o.Drawn(f)
+		}
 	}
 }
 
@@ -125,6 +129,45 @@ func (o RunOptions) done(r Row) {
 	if o.Done != nil {
 		o.Done(r)
 	}
+}
+
+// collect runs an experiment, or a part of one, and returns the rows that it makes.
+func collect(name string, o RunOptions, run func(o RunOptions) error) (rows []Row, err error) {
+	o.name, o.rows = name, &rows
+	err = run(o)
+	return rows, err
+}
+
+// put adds finished rows to the experiment's.
+func (o RunOptions) put(rows ...Row) {
+	for _, r := range rows {
+		*o.rows = append(*o.rows, r)
+		o.done(r)
+	}
+}
+
+// add puts a row of the runs' values.
+func (o RunOptions) add(r Row, values ...float64) Row {
+	r.Experiment = o.name
+	r.fill(values)
+	o.put(r)
+	return r
+}
+
+// addAll puts a claim of several differences, each one a run. note, if not nil, says which one is
+// the least sure.
+func (o RunOptions) addAll(r Row, diffs [][]float64, note func(least int) string) {
+	r.Experiment = o.name
+	if least := r.fillAll(diffs); note != nil {
+		r.Note = joined(r.Note, note(least))
+	}
+	o.put(r)
+}
+
+// claim puts what the paper says: the differences, one a run, are above 0 where it holds.
+func (o RunOptions) claim(text, quantity, says string, diff []float64) {
+	o.add(Row{Kind: Claim, Row: text, Quantity: quantity + "_difference",
+		Note: "the paper: " + says}, diff...)
 }
 
 var experiments = map[string]Experiment{}
@@ -168,10 +211,11 @@ func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
 			}
 		}
 	}
-	var rows []Row
-	var err error
-	pprof.Do(ctx, pprof.Labels("experiment", e.Name), func(ctx context.Context) {
-		rows, err = e.Run(ctx, o)
+	rows, err := collect(e.Name, o, func(o RunOptions) (err error) {
+		pprof.Do(ctx, pprof.Labels("experiment", e.Name), func(ctx context.Context) {
+			err = e.Run(ctx, o)
+		})
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("bench: %s: %w", e.Name, err)
@@ -191,22 +235,32 @@ func withWords(words string) func(row string) bool {
 // same for any number of workers. It is for what is not timed.
 func drawRuns[D any](ctx context.Context, o RunOptions, lo, hi int, draw func(seed uint64) (D,
 	error)) ([]D, error) {
-	d := &runDraws[D]{ctx: ctx, draw: draw, seed: o.Seed + uint64(lo), drawn: make([]D, hi-lo),
-		errs: make([]error, hi-lo)}
-	pprof.SetGoroutineLabels(ctx) // as in sideBySide
-	if err := o.Pool.Run(ctx, hi-lo, d); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	return d.drawn, errors.Join(d.errs...)
+	drawn := make([]D, hi-lo)
+	err := sideBySide(ctx, o, hi-lo, func(_ RunOptions, i int) (err error) {
+		drawn[i], err = draw(o.Seed + uint64(lo+i))
+		return err
+	})
+	return drawn, err
 }
 
-// runDraws is the job of drawRuns.
-type runDraws[D any] struct {
-	ctx   context.Context
-	draw  func(seed uint64) (D, error)
-	seed  uint64
-	drawn []D
-	errs  []error
+// perRun returns the values that part returns for each run, [value][run]. Runs go side by side.
+func perRun(ctx context.Context, o RunOptions, part func(o RunOptions, run int) ([]float64,
+	error)) ([][]float64, error) {
+	byRun := make([][]float64, o.Runs)
+	err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) (err error) {
+		byRun[run], err = part(o, run)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	values := make([][]float64, len(byRun[0]))
+	for _, of := range byRun {
+		for k, v := range of {
+			values[k] = append(values[k], v)
+		}
+	}
+	return values, nil
 }
 
 // sideBySide calls part for 0 to n-1, each once, on as many workers as the pool has: runs, or lines
@@ -245,10 +299,4 @@ func (s *parts) Part(i int) {
 	if s.errs[i] = s.part(s.o, i); s.errs[i] != nil {
 		s.failed.Store(true)
 	}
-}
-
-// Part is engine.Job's.
-func (d *runDraws[D]) Part(i int) {
-	pprof.SetGoroutineLabels(d.ctx)
-	d.drawn[i], d.errs[i] = d.draw(d.seed + uint64(i))
 }

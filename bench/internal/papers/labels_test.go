@@ -19,8 +19,7 @@ func TestLabels(t *testing.T) {
 		return b.String()
 	}
 	var learner, plain, part, pool string
-	e := Experiment{Name: "x/y", Runs: 2, Run: func(ctx context.Context, o RunOptions) ([]Row,
-		error) {
+	e := Experiment{Name: "x/y", Runs: 2, Run: func(ctx context.Context, o RunOptions) error {
 		ofLearner(ctx, obpm(100, 0.3).name())
 		learner = now()
 		(&Row{}).beside(ctx, "romma", 1, func() int64 { plain = now(); return 1 })
@@ -28,7 +27,7 @@ func TestLabels(t *testing.T) {
 		defer fresh.Close()
 		ofLearner(ctx, "svm")
 		fresh.Run(ctx, 2, gathering(func() { pool = now() }))
-		return nil, sideBySide(ctx, o, 2, func(_ RunOptions, i int) error {
+		return sideBySide(ctx, o, 2, func(_ RunOptions, i int) error {
 			ofLearner(ctx, "pa")
 			part = now()
 			return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -15,7 +16,6 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/margins"
 	"github.com/halfspace-ml/halfspace/internal/naive"
-	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -92,6 +92,26 @@ func (c *clocked) Learn(b *engine.Block[float32], rounds []learner.Round) error 
 	return err
 }
 
+// learn makes the learner, and has it pass over examples once.
+func (m made) learn(ctx context.Context, seed uint64, b *engine.Block[float32]) (*clocked,
+	eval.Result, error) {
+	ofLearner(ctx, m.name())
+	l, err := m.make(learner.Env{Seed: seed})
+	if err != nil {
+		return nil, eval.Result{}, err
+	}
+	c := &clocked{Learner: l}
+	res, err := pass(ctx, c, b, eval.Options{})
+	return c, res, err
+}
+
+// marginOn returns a learner's margin on examples, in the norm 2.
+func marginOn(ctx context.Context, l learner.Learner[float32], b *engine.Block[float32]) (float64,
+	error) {
+	m, _, err := margins.Measure(ctx, learner.ViewOf(l), eval.NewMemory(b, nil))
+	return m.Norm(2, 0), err
+}
+
 func obpm(members int, tau float64) made {
 	return made{fmt.Sprintf("obpm N=%d tau=%g", members, tau),
 		func(env learner.Env) (learner.Learner[float32], error) {
@@ -166,7 +186,7 @@ const onlineClaim = "OBPM's prediction error was consistently lower than ALMA's 
 // obpmTable1 runs Table 1 and the figures that section 4.1 gives in the text. One run: a target,
 // 1000 training and 1000 test examples in 100 dimensions with margin 0.05, labels of the training
 // examples flipped with probability e, one epoch.
-func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
+func obpmTable1(ctx context.Context, o RunOptions) error {
 	const (
 		errorRate = "test_error_percent"
 		updates   = "updates"
@@ -199,11 +219,6 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		{0, obpm(100, 0.35), margin, 0.02, 0, spreadless + ", and it prints one digit"},
 		{0, alma(1.11, half), margin, 0.006, 0, spreadless + ", and it prints one digit"},
 	}
-	var rows []Row
-	add := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
-	}
 	runtime.LockOSThread() // for the times
 	defer runtime.UnlockOSThread()
 	var data problems
@@ -218,18 +233,11 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			seed := o.Seed + uint64(run)
 			train, test, err := data.of(ctx, o, s.noise, run)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			ofLearner(ctx, s.learner.name())
-			made, err := s.learner.make(learner.Env{Seed: seed})
+			l, res, err := s.learner.learn(ctx, seed, &train.Block)
 			if err != nil {
-				return nil, err
-			}
-			l := &clocked{Learner: made}
-			res, err := training.Learn(ctx, l, eval.NewMemory(&train.Block, train.Gather),
-				training.LearnOptions{})
-			if err != nil {
-				return nil, err
+				return err
 			}
 			learn += l.took
 			of[k].online = append(of[k].online, float64(res.Errors))
@@ -237,28 +245,21 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 				plain = s.learner.plainSeconds(ctx, s.learner.plain(train.Block.Dim, seed),
 					&train.Block, nil)
 			}
+			value := float64(res.Updates)
 			switch s.quantity {
-			case updates:
-				values = append(values, float64(res.Updates))
 			case margin:
-				m, _, err := margins.Measure(ctx, learner.ViewOf(made),
-					eval.NewMemory(&train.Block, nil))
-				if err != nil {
-					return nil, err
-				}
-				values = append(values, m.Norm(2, 0))
-			default:
-				c, err := eval.Test(ctx, learner.ViewOf(made), eval.NewMemory(&test.Block, nil))
-				if err != nil {
-					return nil, err
-				}
-				values = append(values, 100*c.Error())
+				value, err = marginOn(ctx, l.Learner, &train.Block)
+			case errorRate:
+				value, err = testError(ctx, l.Learner, &test.Block)
 			}
+			if err != nil {
+				return err
+			}
+			values = append(values, value)
 		}
-		row := Row{Experiment: "obpm/table1", Row: fmt.Sprintf("generated e=%g, %s", s.noise,
-			s.learner.text), Quantity: s.quantity,
-			Paper: at(s.paper), PaperPM: s.pm, Note: s.note, Seconds: learn.Seconds(),
-			NaiveSeconds: at(plain * float64(o.Runs))}
+		row := Row{Row: fmt.Sprintf("generated e=%g, %s", s.noise, s.learner.text),
+			Quantity: s.quantity, Paper: at(s.paper), PaperPM: s.pm, Note: s.note,
+			Seconds: learn.Seconds(), NaiveSeconds: at(plain * float64(o.Runs))}
 		if s.pm == 0 && s.quantity != errorRate {
 			_, pm := meanPM(values)
 			row.Tolerance = (math.Sqrt2 - 1) * pm // both intervals
@@ -266,27 +267,24 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		if s.quantity == margin { // printed to one digit
 			row.Tolerance += 0.5 * math.Pow(10, math.Floor(math.Log10(s.paper)))
 		}
-		row.fill(values)
-		add(row)
+		o.add(row, values...)
 		of[k].values = values
 	}
 	for k, s := range specs[:9] {
 		if k%3 != 1 { // of perceptron, ALMA and OBPM with a noise
 			continue
 		}
-		name := fmt.Sprintf("generated e=%g, alma above obpm", s.noise)
-		add(claim("obpm/table1", name, "prediction_errors", onlineClaim,
-			difference(of[k].online, of[k+1].online)))
-		add(claim("obpm/table1", fmt.Sprintf("generated e=%g, perceptron above obpm", s.noise),
-			"prediction_errors", "OBPM has a lower prediction error than the standard perceptron",
-			difference(of[k-1].online, of[k+1].online)))
+		text := fmt.Sprintf("generated e=%g, ", s.noise)
+		o.claim(text+"alma above obpm", "prediction_errors", onlineClaim,
+			difference(of[k].online, of[k+1].online))
+		o.claim(text+"perceptron above obpm", "prediction_errors", "OBPM has a lower prediction "+
+			"error than the standard perceptron", difference(of[k-1].online, of[k+1].online))
 	}
-	add(claim("obpm/table1", "generated e=0, alma above obpm", "test_error_percent", "similar "+
-		"with label noise, except in the noise-free case", difference(of[1].values,
-		of[2].values)))
-	add(claim("obpm/table1", "generated e=0, obpm above alma", "margin", "OBPM achieved a margin "+
-		"of 0.02, whereas ALMA achieved 0.006", difference(of[11].values, of[12].values)))
-	return rows, nil
+	o.claim("generated e=0, alma above obpm", errorRate, "similar with label noise, except in "+
+		"the noise-free case", difference(of[1].values, of[2].values))
+	o.claim("generated e=0, obpm above alma", margin, "OBPM achieved a margin of 0.02, whereas "+
+		"ALMA achieved 0.006", difference(of[11].values, of[12].values))
+	return nil
 }
 
 // obpmTaus are steps of tau from end to end of the paper's.
@@ -297,8 +295,8 @@ var obpmTaus = []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4,
 // random costs. Of the paper's steps, which are "non-uniform", only the ends are known. The
 // settings of the fewest training errors, all runs together, are those that the paper's way of
 // choosing would have had.
-func obpmSensitivity(ctx context.Context, o RunOptions) ([]Row, error) {
-	const name, aboveBest = "obpm/sensitivity", "test_error_above_best_percent"
+func obpmSensitivity(ctx context.Context, o RunOptions) error {
+	const quantity = "test_error_above_best_percent"
 	var almas, obpms []made
 	for _, b := range []float64{0.5, 0.83, 1.11, 1.25, 2, 3.33, 5, 10, 20} {
 		for _, c := range []float64{math.Sqrt2 / 4, math.Sqrt2 / 2, math.Sqrt2, 2 * math.Sqrt2} {
@@ -309,11 +307,6 @@ func obpmSensitivity(ctx context.Context, o RunOptions) ([]Row, error) {
 		for _, n := range []int{100, 200} {
 			obpms = append(obpms, obpm(n, tau))
 		}
-	}
-	var rows []Row
-	add := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
 	}
 	chosen := []struct {
 		noise     float64
@@ -327,109 +320,81 @@ func obpmSensitivity(ctx context.Context, o RunOptions) ([]Row, error) {
 			"tau=.15 N=100"}},
 	}
 	for _, at := range chosen {
-		grids := [2]*gridErrors{newGrid(almas, o.Runs), newGrid(obpms, o.Runs)}
-		err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) error {
-			seed := o.Seed + uint64(run)
-			train, err := measure.MarginProblem[float32](seed, 1000, 100, 0.05, at.noise, false)
-			if err != nil {
-				return err
-			}
-			test, err := measure.MarginProblem[float32](seed, 1000, 100, 0.05, 0, true)
-			if err != nil {
-				return err
-			}
-			for _, g := range grids {
-				if err := g.learn(ctx, run, seed, &train.Block, &test.Block); err != nil {
-					return err
-				}
-			}
-			return nil
+		settings := slices.Concat(almas, obpms)
+		errors, err := perRun(ctx, o, func(o RunOptions, run int) ([]float64, error) {
+			return gridErrors(ctx, settings, o.Seed+uint64(run), at.noise)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
+		train, test := errors[:len(settings)], errors[len(settings):]
+		grids := [2][2]int{{0, len(almas)}, {len(almas), len(settings)}}
 		prefix := fmt.Sprintf("generated e=%g, ", at.noise)
 		texts := [2]string{"alma, B=.5 to 20, C=sqrt(2)/4 to 2 sqrt(2)",
 			"obpm, tau=.01 to .5, N=100 and 200"}
 		var cost [2][]float64
 		for i, text := range texts {
-			cost[i] = grids[i].aboveBest()
-			row := Row{Experiment: name, Row: prefix + text, Quantity: aboveBest,
-				Note: "the mean over all settings, less the best one's"}
-			row.fill(cost[i])
-			add(row)
+			cost[i] = aboveBest(test[grids[i][0]:grids[i][1]])
+			o.add(Row{Row: prefix + text, Quantity: quantity,
+				Note: "the mean over all settings, less the best one's"}, cost[i]...)
 		}
-		add(claim(name, prefix+"alma above obpm", aboveBest, "ALMA's test error performance "+
-			"was more sensitive to the choice of parameter settings", difference(cost[0], cost[1])))
+		o.claim(prefix+"alma above obpm", quantity, "ALMA's test error performance was more "+
+			"sensitive to the choice of parameter settings", difference(cost[0], cost[1]))
 		for i, learner := range [2]string{"alma", "obpm"} {
-			best := grids[i].chosen()
-			row := Row{Experiment: name, Row: prefix + learner + ", chosen by training error",
+			best := grids[i][0] + leastMean(train[grids[i][0]:grids[i][1]])
+			o.add(Row{Row: prefix + learner + ", chosen by training error",
 				Quantity: "test_error_percent", Paper: &at.paper[i], PaperPM: at.pm[i],
 				Note: fmt.Sprintf("chosen of %s: %s; the paper's choice: %s", texts[i],
-					grids[i].settings[best].text, at.settings[i])}
-			row.fill(grids[i].test[best])
-			add(row)
-		}
-	}
-	return rows, nil
-}
-
-// gridErrors are the errors, in %, of learners of several settings, [setting][run].
-type gridErrors struct {
-	settings    []made
-	train, test [][]float64
-}
-
-func newGrid(settings []made, runs int) *gridErrors {
-	g := &gridErrors{settings: settings}
-	for range settings {
-		g.train, g.test = append(g.train, make([]float64, runs)), append(g.test, make([]float64,
-			runs))
-	}
-	return g
-}
-
-// learn fills in a run: one epoch each.
-func (g *gridErrors) learn(ctx context.Context, run int, seed uint64, train,
-	test *engine.Block[float32]) error {
-	for k, m := range g.settings {
-		ofLearner(ctx, m.name())
-		l, err := m.make(learner.Env{Seed: seed})
-		if err != nil {
-			return err
-		}
-		if _, err := training.Learn(ctx, l, eval.NewMemory(train, nil),
-			training.LearnOptions{}); err != nil {
-			return err
-		}
-		for i, b := range [2]*engine.Block[float32]{train, test} {
-			c, err := eval.Test(ctx, learner.ViewOf(l), eval.NewMemory(b, nil))
-			if err != nil {
-				return err
-			}
-			[2][][]float64{g.train, g.test}[i][k][run] = 100 * c.Error()
+					settings[best].text, at.settings[i])}, test[best]...)
 		}
 	}
 	return nil
 }
 
-// aboveBest returns, one a run, the mean test error less the best one.
-func (g *gridErrors) aboveBest() []float64 {
-	out := make([]float64, len(g.test[0]))
+// gridErrors returns the training errors, in %, of learners after an epoch, and behind them their
+// test errors.
+func gridErrors(ctx context.Context, settings []made, seed uint64, noise float64) ([]float64,
+	error) {
+	train, err := measure.MarginProblem[float32](seed, 1000, 100, 0.05, noise, false)
+	if err != nil {
+		return nil, err
+	}
+	test, err := measure.MarginProblem[float32](seed, 1000, 100, 0.05, 0, true)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, 2*len(settings))
+	for k, m := range settings {
+		l, _, err := m.learn(ctx, seed, &train.Block)
+		if err != nil {
+			return nil, err
+		}
+		for i, b := range [2]*engine.Block[float32]{&train.Block, &test.Block} {
+			if out[i*len(settings)+k], err = testError(ctx, l.Learner, b); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// aboveBest returns, one a run, the mean over settings less the least.
+func aboveBest(test [][]float64) []float64 {
+	out := make([]float64, len(test[0]))
 	for run := range out {
 		sum, least := 0.0, math.Inf(1)
-		for _, v := range g.test {
+		for _, v := range test {
 			sum, least = sum+v[run], min(least, v[run])
 		}
-		out[run] = sum/float64(len(g.test)) - least
+		out[run] = sum/float64(len(test)) - least
 	}
 	return out
 }
 
-// chosen returns the setting of the least mean training error, the first of several.
-func (g *gridErrors) chosen() (best int) {
-	for k := range g.train {
-		if stat.Mean(g.train[k], nil) < stat.Mean(g.train[best], nil) {
+// leastMean returns the setting of the least mean over runs, the first of several.
+func leastMean(train [][]float64) (best int) {
+	for k := range train {
+		if stat.Mean(train[k], nil) < stat.Mean(train[best], nil) {
 			best = k
 		}
 	}

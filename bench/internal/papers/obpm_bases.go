@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"path/filepath"
 
 	"github.com/halfspace-ml/halfspace/bench/internal/measure"
-	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/margins"
-	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -61,18 +58,13 @@ func obpmBaseList() []obpmBase {
 
 // obpmBases has each run pass once over Adult in another order. The paper has perceptrons as
 // members and leaves other base learners to the reader.
-func obpmBases(ctx context.Context, o RunOptions) ([]Row, error) {
-	const name, quantity, note = "obpm/bases", "test_error_percent",
-		"ours: the paper's members are perceptrons"
-	var data [2]*dataset.Data[float32]
-	for i, file := range []string{"a9a.gz", "a9a.t.gz"} {
-		var err error
-		if data[i], err = dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
-			dataset.Options{Bias: "append", Normalize: "unit"}); err != nil {
-			return nil, err
-		}
+func obpmBases(ctx context.Context, o RunOptions) error {
+	const quantity, note = "test_error_percent", "ours: the paper's members are perceptrons"
+	data, err := loadUnit(ctx, o, "a9a.gz", "a9a.t.gz")
+	if err != nil {
+		return err
 	}
-	train, test := data[0], data[1]
+	train, test := &data[0].Block, &data[1].Block
 	ensemble := func(base string, c learner.Config) *learners.OBPMConfig {
 		e := measure.Defaults[*learners.OBPMConfig]("obpm")
 		e.Members, e.Tau, e.Base, e.BaseConfig = 100, 0.3, base, c
@@ -101,11 +93,11 @@ func obpmBases(ctx context.Context, o RunOptions) ([]Row, error) {
 			parts = append(parts, [2]int{k, run})
 		}
 	}
-	err := sideBySide(ctx, o, len(parts), func(o RunOptions, i int) (err error) {
+	err = sideBySide(ctx, o, len(parts), func(o RunOptions, i int) (err error) {
 		k, run := parts[i][0], parts[i][1]
 		seed := o.Seed + uint64(run)
 		if k == permuted {
-			errors[k][run], err = permutedBayesPoint(ctx, train, &test.Block, 100, 3, seed)
+			errors[k][run], err = permutedBayesPoint(ctx, train, test, 100, 3, seed)
 			return err
 		}
 		ofLearner(ctx, list[k].name)
@@ -113,23 +105,18 @@ func obpmBases(ctx context.Context, o RunOptions) ([]Row, error) {
 		if err != nil {
 			return err
 		}
-		if _, err := training.Learn(ctx, l, eval.NewMemory(&train.Block, train.Gather),
-			training.LearnOptions{Options: eval.Options{Shuffle: true, Seed: seed}}); err != nil {
+		if _, err := pass(ctx, l, train, eval.Options{Shuffle: true, Seed: seed}); err != nil {
 			return err
 		}
-		c, err := eval.Test(ctx, learner.ViewOf(l), eval.NewMemory(&test.Block, nil))
-		errors[k][run] = 100 * c.Error()
+		errors[k][run], err = testError(ctx, l, test)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var rows []Row
 	add := func(r Row, values []float64) {
-		r.Experiment, r.Row = name, "Adult, "+r.Row
-		r.fill(values)
-		rows = append(rows, r)
-		o.done(r)
+		r.Row = "Adult, " + r.Row
+		o.add(r, values...)
 	}
 	for k, e := range list {
 		add(Row{Row: e.text, Quantity: quantity, Note: note}, errors[k])
@@ -143,15 +130,15 @@ func obpmBases(ctx context.Context, o RunOptions) ([]Row, error) {
 	add(Row{Row: "perceptrons on permutations above obpm", Quantity: quantity + "_difference",
 		Note: "the Bayes point machine by permutations [7] keeps and passes over all examples, " +
 			"three times here"}, difference(errors[permuted], errors[1][:len(errors[permuted])]))
-	return rows, nil
+	return nil
 }
 
 // permutedBayesPoint is the Bayes point machine by permutations (R. Herbrich, T. Graepel, C.
 // Campbell, "Bayes Point Machines", JMLR 2001): so many perceptrons, each of which passes over all
 // examples in orders of its own; their weights, of length 1, are averaged. It returns the test
 // error in %.
-func permutedBayesPoint(ctx context.Context, train *dataset.Data[float32],
-	test *engine.Block[float32], members, epochs int, seed uint64) (float64, error) {
+func permutedBayesPoint(ctx context.Context, train, test *engine.Block[float32], members,
+	epochs int, seed uint64) (float64, error) {
 	var mean []float64
 	ofLearner(ctx, "perceptron")
 	for m := range members {
@@ -159,9 +146,8 @@ func permutedBayesPoint(ctx context.Context, train *dataset.Data[float32],
 		if err != nil {
 			return 0, err
 		}
-		if _, err := training.Learn(ctx, l, eval.NewMemory(&train.Block, train.Gather),
-			training.LearnOptions{Options: eval.Options{Epochs: epochs, Shuffle: true,
-				Seed: seed<<20 + uint64(m)}}); err != nil {
+		if _, err := pass(ctx, l, train, eval.Options{Epochs: epochs, Shuffle: true,
+			Seed: seed<<20 + uint64(m)}); err != nil {
 			return 0, err
 		}
 		w := l.Weights()
@@ -207,8 +193,8 @@ type boundRun struct {
 
 // obpmBound has members pass over Table 1's examples, without noise, until each separates them:
 // (2) needs members of positive margins.
-func obpmBound(ctx context.Context, o RunOptions) ([]Row, error) {
-	const name, target = "obpm/bound", 0.05
+func obpmBound(ctx context.Context, o RunOptions) error {
+	const target = 0.05
 	runs := make([]boundRun, o.Runs)
 	err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) error {
 		seed := o.Seed + uint64(run)
@@ -220,70 +206,60 @@ func obpmBound(ctx context.Context, o RunOptions) ([]Row, error) {
 		if err != nil {
 			return err
 		}
-		if err := runs[run].ensemble(ctx, train, test, seed); err != nil {
+		if err := runs[run].ensemble(ctx, &train.Block, &test.Block, seed); err != nil {
 			return err
 		}
-		return runs[run].perceptron(ctx, train)
+		return runs[run].perceptron(ctx, &train.Block)
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	of := func(value func(r *boundRun) float64) []float64 {
-		out := make([]float64, len(runs))
+	add := func(r Row, value func(r *boundRun) float64) {
+		values := make([]float64, len(runs))
 		for i := range runs {
-			out[i] = value(&runs[i])
+			values[i] = value(&runs[i])
 		}
-		return out
-	}
-	var rows []Row
-	add := func(r Row, values []float64) {
-		r.Experiment = name
-		r.fill(values)
-		rows = append(rows, r)
-		o.done(r)
+		o.add(r, values...)
 	}
 	const text = "generated e=0, obpm N=100 tau=0.35 until members separate, "
 	for i, alpha := range [2]string{"alpha_i=1/N", "the best alpha_i"} {
-		add(Row{Row: text + alpha, Quantity: "bound"}, of(func(r *boundRun) float64 {
-			return r.bound[i]
-		}))
-		add(Row{Row: text + alpha, Quantity: "margin"}, of(func(r *boundRun) float64 {
-			return r.margin[i]
-		}))
-		add(Row{Row: text + alpha, Quantity: "test_error_percent"}, of(func(r *boundRun) float64 {
-			return r.test[i]
-		}))
+		add(Row{Row: text + alpha, Quantity: "bound"},
+			func(r *boundRun) float64 { return r.bound[i] })
+		add(Row{Row: text + alpha, Quantity: "margin"},
+			func(r *boundRun) float64 { return r.margin[i] })
+		add(Row{Row: text + alpha, Quantity: "test_error_percent"},
+			func(r *boundRun) float64 { return r.test[i] })
 	}
 	add(Row{Kind: Claim, Row: text + "margin above bound (2)", Quantity: "margin_difference",
 		Note: "the paper: (2), proved in appendix A; the lesser of 1/N and the best alpha_i"},
-		of(func(r *boundRun) float64 { return r.slack }))
+		func(r *boundRun) float64 { return r.slack })
 	add(Row{Kind: Claim, Row: text + "the best alpha_i gain less than 0.1",
 		Quantity: "test_error_percent_difference", Note: "the paper: maximizing the bound of (2) " +
 			"had no performance gain compared to alpha_i = 1/N; 0.1 % is ours"},
-		of(func(r *boundRun) float64 { return 0.1 - (r.test[0] - r.test[1]) }))
+		func(r *boundRun) float64 { return 0.1 - (r.test[0] - r.test[1]) })
 	add(Row{Kind: Claim, Row: text + "the best alpha_i do not widen the margin",
 		Quantity: "margin_difference", Note: "as before, of the margin: that of 1/N above it"},
-		of(func(r *boundRun) float64 { return r.margin[0] - r.margin[1] }))
+		func(r *boundRun) float64 { return r.margin[0] - r.margin[1] })
 
-	bound := Row{Row: "generated e=0, perceptron", Quantity: "mistake_bound", Paper: at(400),
-		Note: "section 4.1: (R/gamma)^2, gamma = 0.05", given: "R is 1 and gamma 0.05 as drawn"}
-	add(bound, of(func(r *boundRun) float64 { return math.Pow(r.longest/target, 2) }))
+	add(Row{Row: "generated e=0, perceptron", Quantity: "mistake_bound", Paper: at(400),
+		Note: "section 4.1: (R/gamma)^2, gamma = 0.05", given: "R is 1 and gamma 0.05 as drawn"},
+		func(r *boundRun) float64 { return math.Pow(r.longest/target, 2) })
 	add(Row{Kind: Claim, Row: "generated e=0, perceptron within its mistake bound",
 		Quantity: "mistakes_difference", Note: "the paper: 400 less the mistakes until there are " +
-			"none"}, of(func(r *boundRun) float64 { return 400 - r.mistakes }))
+			"none"}, func(r *boundRun) float64 { return 400 - r.mistakes })
 	add(Row{Kind: Claim, Row: "generated e=0, perceptron makes mistakes after an epoch",
 		Quantity: "training_errors", Note: "the paper: it is highly unlikely that the perceptron " +
 			"could learn this in a single epoch"},
-		of(func(r *boundRun) float64 { return r.passed }))
-	cost := Row{Row: "generated e=0, obpm N=100 tau=0.35", Quantity: "member_examples_per_example",
+		func(r *boundRun) float64 { return r.passed })
+	add(Row{Row: "generated e=0, obpm N=100 tau=0.35", Quantity: "member_examples_per_example",
 		Paper: at(35), Note: "section 3: tau N times ALMA's arithmetic, which has one weight " +
-			"vector", given: "tau N is what is drawn"}
-	add(cost, of(func(r *boundRun) float64 { return r.seen / r.examples }))
-	return rows, nil
+			"vector", given: "tau N is what is drawn"},
+		func(r *boundRun) float64 { return r.seen / r.examples })
+	return nil
 }
 
 // ensemble fills in what is of OBPM.
-func (r *boundRun) ensemble(ctx context.Context, train, test *dataset.Data[float32],
+func (r *boundRun) ensemble(ctx context.Context, train, test *engine.Block[float32],
 	seed uint64) error {
 	const members, tau, most = 100, 0.35, 200
 	ofLearner(ctx, "obpm")
@@ -291,21 +267,20 @@ func (r *boundRun) ensemble(ctx context.Context, train, test *dataset.Data[float
 	if err != nil {
 		return err
 	}
-	mem := eval.NewMemory(&train.Block, train.Gather)
 	draws, mask := engine.NewDraws(seed, 0).Bernoulli(tau), make([]uint64, (members+63)/64)
 	for epoch := range most {
-		if _, err := training.Learn(ctx, l, mem, training.LearnOptions{Options: eval.Options{
-			Epochs: 1, Before: int64(epoch * train.Block.Len())}}); err != nil {
+		if _, err := pass(ctx, l, train, eval.Options{Epochs: 1,
+			Before: int64(epoch * train.Len())}); err != nil {
 			return err
 		}
-		for range train.Block.Len() {
+		for range train.Len() {
 			draws.Masks(mask, 0, members, uint64(r.examples))
 			for _, m := range mask {
 				r.seen += float64(bits.OnesCount64(m))
 			}
 			r.examples++
 		}
-		wrong, err := learner.MistakeCheckerOf(l).Mistakes(&train.Block)
+		wrong, err := learner.MistakeCheckerOf(l).Mistakes(train)
 		if err != nil {
 			return err
 		}
@@ -317,7 +292,8 @@ func (r *boundRun) ensemble(ctx context.Context, train, test *dataset.Data[float
 		}
 	}
 	w, _ := learner.MembersOf(l, 1<<20)
-	_, b, _, err := margins.MeasureAverage(ctx, learner.ViewOf(l), w, mem)
+	_, b, _, err := margins.MeasureAverage(ctx, learner.ViewOf(l), w,
+		eval.NewMemory(train, nil))
 	if err != nil {
 		return err
 	}
@@ -334,7 +310,7 @@ func (r *boundRun) ensemble(ctx context.Context, train, test *dataset.Data[float
 				mean[j] += float64(alpha[m]*x) / length
 			}
 		}
-		r.test[i], r.margin[i] = errorOf(mean, &test.Block), marginOf(mean, &train.Block)
+		r.test[i], r.margin[i] = errorOf(mean, test), marginOf(mean, train)
 		r.slack = min(r.slack, r.margin[i]-r.bound[i])
 	}
 	return nil
@@ -355,26 +331,25 @@ func marginOf(w []float64, b *engine.Block[float32]) float64 {
 }
 
 // perceptron fills in what is of the perceptron.
-func (r *boundRun) perceptron(ctx context.Context, train *dataset.Data[float32]) error {
+func (r *boundRun) perceptron(ctx context.Context, train *engine.Block[float32]) error {
 	ofLearner(ctx, "perceptron")
 	l, err := learner.Make[float32]("perceptron", nil, learner.Env{})
 	if err != nil {
 		return err
 	}
-	mem := eval.NewMemory(&train.Block, train.Gather)
-	if _, err := training.Learn(ctx, l, mem, training.LearnOptions{}); err != nil {
+	if _, err := pass(ctx, l, train, eval.Options{}); err != nil {
 		return err
 	}
-	r.passed = errorOf(l.Weights(), &train.Block) / 100 * float64(train.Block.Len())
+	r.passed = errorOf(l.Weights(), train) / 100 * float64(train.Len())
 	for before := int64(-1); l.Updates() != before; {
 		before = l.Updates()
-		if _, err := training.Learn(ctx, l, mem, training.LearnOptions{}); err != nil {
+		if _, err := pass(ctx, l, train, eval.Options{}); err != nil {
 			return err
 		}
 	}
 	r.mistakes = float64(l.Updates())
-	for i := range train.Block.Len() {
-		_, val := train.Block.Example(i)
+	for i := range train.Len() {
+		_, val := train.Example(i)
 		r.longest = max(r.longest, math.Sqrt(engine.SumSqOrdered(val)))
 	}
 	return nil

@@ -64,7 +64,8 @@ func TestPermutedBayesPoint(t *testing.T) {
 			mean[j] += float64(v) / math.Sqrt(length)
 		}
 	}
-	got, err := permutedBayesPoint(context.Background(), train, &train.Block, members, epochs, seed)
+	got, err := permutedBayesPoint(context.Background(), &train.Block, &train.Block, members,
+		epochs, seed)
 	if err != nil || !approx.Equal(got, errorOf(mean, &train.Block), 1e-12) {
 		t.Errorf("%v %%, want %v: %v", got, errorOf(mean, &train.Block), err)
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/halfspace-ml/halfspace/bench/internal/measure"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
-	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -79,9 +79,8 @@ func (l *bayesLearner) learn(ctx context.Context, b *engine.Block[float64], seed
 	}
 	const most = 100_000
 	for epoch := range most {
-		if _, err := training.Learn(ctx, f, eval.NewMemory(b, nil),
-			training.LearnOptions{Options: eval.Options{Epochs: 1,
-				Before: int64(epoch * b.Len())}}); err != nil {
+		if _, err := pass(ctx, f, b, eval.Options{Epochs: 1,
+			Before: int64(epoch * b.Len())}); err != nil {
 			return nil, err
 		}
 		members := learner.MistakeCheckerOf(f)
@@ -192,41 +191,32 @@ func bayesPoint(b *engine.Block[float64], steps int, seed uint64) ([]float64, er
 }
 
 // obpmBayesPoint holds the average of perceptrons beside what the paper averages them for.
-func obpmBayesPoint(ctx context.Context, o RunOptions) ([]Row, error) {
-	const name, angle, other = "obpm/bayespoint", "degrees_to_the_bayes_point",
-		"labels_unlike_the_bayes_points_percent"
+func obpmBayesPoint(ctx context.Context, o RunOptions) error {
 	list := bayesLearners()
-	var rows []Row
-	add := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
+	var texts []string
+	for _, l := range list {
+		texts = append(texts, l.text)
 	}
 	for _, d := range []int{3, 5, 10} {
-		prefix, all := fmt.Sprintf("%d dimensions, ", d), "above"
-		for _, l := range list {
-			all += " " + l.text
-		}
-		if !o.wants(prefix + all) {
+		prefix := fmt.Sprintf("%d dimensions, ", d)
+		if !o.wants(prefix + "above " + strings.Join(texts, " ")) {
 			continue
 		}
-		got := map[string]map[string][]float64{angle: {}, other: {}}
-		for _, l := range list {
-			got[angle][l.text] = make([]float64, o.Runs)
-			got[other][l.text] = make([]float64, o.Runs)
-		}
-		err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) error {
+		// of each learner the angle, and behind all of those the labels
+		values, err := perRun(ctx, o, func(o RunOptions, run int) ([]float64, error) {
 			seed := o.Seed + uint64(run)
 			rng := engine.NewRand(seed, uint64(d))
 			target := direction(rng, d)
 			b, fresh := isotropic(rng, 20*d, target), isotropic(rng, 10_000, target)
 			point, err := bayesPoint(b, bayesSteps, seed)
 			if err != nil {
-				return err
+				return nil, err
 			}
+			out := make([]float64, 2*len(list))
 			for i := range list {
 				w, err := list[i].learn(ctx, b, seed)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				unlike := 0
 				for k := range fresh.Len() {
@@ -234,20 +224,20 @@ func obpmBayesPoint(ctx context.Context, o RunOptions) ([]Row, error) {
 						unlike++
 					}
 				}
-				got[angle][list[i].text][run] = degrees(w, point)
-				got[other][list[i].text][run] = 100 * float64(unlike) / float64(fresh.Len())
+				out[i] = degrees(w, point)
+				out[len(list)+i] = 100 * float64(unlike) / float64(fresh.Len())
 			}
-			return nil
+			return out, nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, quantity := range []string{angle, other} {
-			of := got[quantity]
-			for _, l := range list {
-				r := Row{Experiment: name, Row: prefix + l.text, Quantity: quantity}
-				r.fill(of[l.text])
-				add(r)
+		for q, quantity := range []string{"degrees_to_the_bayes_point",
+			"labels_unlike_the_bayes_points_percent"} {
+			of := map[string][]float64{}
+			for i, l := range list {
+				of[l.text] = values[q*len(list)+i]
+				o.add(Row{Row: prefix + l.text, Quantity: quantity}, of[l.text]...)
 			}
 			for _, c := range [][3]string{
 				{"perceptron", "obpm N=100", "the paper: the average of perceptrons approximates " +
@@ -257,12 +247,11 @@ func obpmBayesPoint(ctx context.Context, o RunOptions) ([]Row, error) {
 				{"obpm N=100", "ep", "ours: EP is made for that point, off which hit-and-run " +
 					"itself is 0.04 to 0.12 degrees"},
 			} {
-				r := Row{Experiment: name, Kind: Claim, Row: prefix + c[0] + " above " + c[1],
-					Quantity: quantity + "_difference", Note: c[2]}
-				r.fill(difference(of[c[0]], of[c[1]]))
-				add(r)
+				o.add(Row{Kind: Claim, Row: prefix + c[0] + " above " + c[1],
+					Quantity: quantity + "_difference", Note: c[2]},
+					difference(of[c[0]], of[c[1]])...)
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }

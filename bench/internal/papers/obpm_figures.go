@@ -16,11 +16,8 @@ import (
 	"github.com/halfspace-ml/halfspace/bench/internal/measure"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/internal/margins"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/report"
-	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -29,7 +26,7 @@ import (
 const noNumber = "the paper has a curve, no number"
 
 // obpmFigure1 measures OBPM against tau on the problem of Table 1 without noise.
-func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
+func obpmFigure1(ctx context.Context, o RunOptions) error {
 	const name = "obpm/figure1"
 	taus, members := obpmTaus, []int{25, 50, 100}
 	type point struct {
@@ -48,76 +45,56 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		seed := o.Seed + uint64(run)
 		trainData, testData, err := data.of(ctx, o, 0, run)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		train, test := &trainData.Block, &testData.Block
 		for m, n := range members {
 			for k, tau := range taus {
 				p, c := &points[m][k], obpm(n, tau)
-				ofLearner(ctx, c.name())
-				made, err := c.make(learner.Env{Seed: seed})
+				l, _, err := c.learn(ctx, seed, train)
 				if err != nil {
-					return nil, err
-				}
-				l := &clocked{Learner: made}
-				if _, err := training.Learn(ctx, l, eval.NewMemory(train, nil),
-					training.LearnOptions{}); err != nil {
-					return nil, err
+					return err
 				}
 				p.learn += l.took
 				if run == 0 {
 					p.plain = c.plainSeconds(ctx, c.plain(train.Dim, seed), train, nil)
 				}
-				count, err := eval.Test(ctx, learner.ViewOf(made), eval.NewMemory(test, nil))
+				missed, err := testError(ctx, l.Learner, test)
 				if err != nil {
-					return nil, err
+					return err
 				}
-				margin, _, err := margins.Measure(ctx, learner.ViewOf(made),
-					eval.NewMemory(train, nil))
+				margin, err := marginOn(ctx, l.Learner, train)
 				if err != nil {
-					return nil, err
+					return err
 				}
-				p.errors, p.margins = append(p.errors, 100*count.Error()), append(p.margins,
-					margin.Norm(2, 0))
+				p.errors, p.margins = append(p.errors, missed), append(p.margins, margin)
 			}
 		}
 	}
 
-	var rows []Row
 	figures := []report.Figure{
 		{Name: name + "a", Title: "(a) test error, one epoch, no label noise", XLabel: "tau",
 			YLabel: "test error, %"},
 		{Name: name + "b", Title: "(b) margin of the training sample", XLabel: "tau",
 			YLabel: "margin", LegendBottom: true},
 	}
-	add := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
-	}
 	for m, n := range members {
 		lines := [2]report.Line{{Name: fmt.Sprintf("N=%d", n)}, {Name: fmt.Sprintf("N=%d", n)}}
 		for k, tau := range taus {
 			p := points[m][k]
 			for i, values := range [][]float64{p.errors, p.margins} {
-				row := Row{Experiment: name, Row: fmt.Sprintf("generated e=0, %s",
-					obpm(n, tau).text), Quantity: [2]string{"test_error_percent", "margin"}[i],
-					Note:    noNumber,
-					Seconds: p.learn.Seconds(), NaiveSeconds: at(p.plain * float64(o.Runs))}
-				row.fill(values)
-				add(row)
-				l := &lines[i]
-				l.X, l.Y = append(l.X, tau), append(l.Y, row.Ours)
-				l.Low, l.High = append(l.Low, row.Ours-row.OursPM), append(l.High,
-					row.Ours+row.OursPM)
+				row := o.add(Row{Row: "generated e=0, " + obpm(n, tau).text,
+					Quantity: [2]string{"test_error_percent", "margin"}[i], Note: noNumber,
+					Seconds: p.learn.Seconds(), NaiveSeconds: at(p.plain * float64(o.Runs))},
+					values...)
+				lines[i].Add(tau, row.Ours, row.Ours-row.OursPM, row.Ours+row.OursPM)
 			}
 		}
 		for i, l := range lines {
 			figures[i].Lines = append(figures[i].Lines, l)
 		}
 	}
-	for _, f := range figures {
-		o.drawn(f)
-	}
+	o.drawn(figures...)
 
 	// What the text says. All learners had the same samples.
 	var margins, small [][]float64
@@ -133,26 +110,22 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 	for m := range last {
 		small = append(small, difference(points[m][0].errors, points[m+1][0].errors))
 	}
-	rises := Row{Experiment: name, Kind: Claim, Row: "the margin rises with N at every tau",
-		Quantity: "margin_difference", Note: "the paper: by increasing N, the margin was increased"}
-	least := rises.fillAll(margins)
-	rises.Note = joined(rises.Note, fmt.Sprintf("least surely at tau=%g from N=%d to %d",
-		taus[least/last], members[least%last], members[least%last+1]))
-	add(rises)
-	falls := Row{Experiment: name, Kind: Claim, Row: fmt.Sprintf("at tau=%g the test error falls "+
-		"with N", taus[0]), Quantity: "test_error_percent_difference",
-		Note: "the paper: if tau is too small N must be increased to ensure that the average is " +
-			"in the version space"}
-	falls.fillAll(small)
-	add(falls)
+	o.addAll(Row{Kind: Claim, Row: "the margin rises with N at every tau",
+		Quantity: "margin_difference",
+		Note:     "the paper: by increasing N, the margin was increased"}, margins,
+		func(least int) string {
+			return fmt.Sprintf("least surely at tau=%g from N=%d to %d", taus[least/last],
+				members[least%last], members[least%last+1])
+		})
+	o.addAll(Row{Kind: Claim, Row: fmt.Sprintf("at tau=%g the test error falls with N", taus[0]),
+		Quantity: "test_error_percent_difference", Note: "the paper: if tau is too small N must " +
+			"be increased to ensure that the average is in the version space"}, small,
+		nil)
 	top := points[len(members)-1][best]
-	row := Row{Experiment: name, Row: fmt.Sprintf("generated e=0, %s, the best tau", obpm(100,
-		taus[best]).text), Quantity: "margin", Paper: at(0.02), Tolerance: 0.005,
-		Note:    "section 4.1; the paper prints one digit",
-		Seconds: top.learn.Seconds()}
-	row.fill(top.margins)
-	add(row)
-	return rows, nil
+	o.add(Row{Row: fmt.Sprintf("generated e=0, %s, the best tau", obpm(100, taus[best]).text),
+		Quantity: "margin", Paper: at(0.02), Tolerance: 0.005, Seconds: top.learn.Seconds(),
+		Note: "section 4.1; the paper prints one digit"}, top.margins...)
+	return nil
 }
 
 // online is what learners did along a stream, summed over runs: after each of so many examples, the
@@ -224,12 +197,10 @@ func (c online) line(values []float64) report.Line {
 	return l
 }
 
-// row is the table row of a final count.
-func (c online) row(experiment, prefix, quantity, note string, values []float64) Row {
-	row := Row{Experiment: experiment, Row: prefix + c.learner.text, Quantity: quantity, Note: note,
-		Seconds: c.learn.Seconds(), NaiveSeconds: at(c.plain * float64(len(values)))}
-	row.fill(values)
-	return row
+// add puts the row of a final count.
+func (c online) add(o RunOptions, prefix, quantity, note string, values []float64) {
+	o.add(Row{Row: prefix + c.learner.text, Quantity: quantity, Note: note,
+		Seconds: c.learn.Seconds(), NaiveSeconds: at(c.plain * float64(len(values)))}, values...)
 }
 
 func lms(eta float64) made {
@@ -246,20 +217,18 @@ func lms(eta float64) made {
 // digits are negative. Which share is positive the paper does not tell. The second phase is printed
 // as r_t > 1 - t/(1.11 T), by which after 900 examples a fifth would still be no 3; as 1 - 1.11 t/T
 // it gives what the text says. Both are run.
-func obpmFigure2(ctx context.Context, o RunOptions) ([]Row, error) {
+func obpmFigure2(ctx context.Context, o RunOptions) error {
 	const name, length = "obpm/figure2", 1000
-	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, mnistImages),
-		filepath.Join(o.DataDir, mnistLabels)},
-		dataset.Options{Positive: "1", Bias: "append", Normalize: "unit"})
+	d, err := load[float32](ctx, o, dataset.Options{Positive: "1", Bias: "append",
+		Normalize: "unit"}, mnistImages, mnistLabels)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	digits, err := mnistDigits(o.DataDir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	list := []made{obpm(100, 0.4), lms(0.5), alma(2, math.Sqrt2), perceptron()}
-	var rows []Row
 	for _, of := range []struct {
 		share   float64
 		printed bool
@@ -273,7 +242,7 @@ func obpmFigure2(ctx context.Context, o RunOptions) ([]Row, error) {
 			return b
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		drift, file := "MNIST drift", fmt.Sprintf("%s-%g", name, share)
 		if of.printed {
@@ -285,24 +254,18 @@ func obpmFigure2(ctx context.Context, o RunOptions) ([]Row, error) {
 				100*share),
 			XLabel: "examples seen", YLabel: "prediction errors", LegendLeft: true}
 		for _, c := range curves {
-			row := c.row(name, prefix, "prediction_errors", noNumber+", and does not tell the "+
-				"share of positives", c.final[0])
-			rows = append(rows, row)
-			o.done(row)
+			c.add(o, prefix, "prediction_errors", noNumber+", and does not tell the share of "+
+				"positives", c.final[0])
 			figure.Lines = append(figure.Lines, c.line(c.errors))
 		}
 		o.drawn(figure)
 		for _, c := range curves[1:] {
-			row := Row{Experiment: name, Kind: Claim, Row: prefix + c.learner.text + " above obpm",
-				Quantity: "prediction_errors_difference",
-				Note: "the paper: OBPM made fewer prediction errors than several other online " +
-					"algorithms"}
-			row.fill(difference(c.final[0], curves[0].final[0]))
-			rows = append(rows, row)
-			o.done(row)
+			o.claim(prefix+c.learner.text+" above obpm", "prediction_errors", "OBPM made fewer "+
+				"prediction errors than several other online algorithms",
+				difference(c.final[0], curves[0].final[0]))
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // mnistDigits reads the labels.
@@ -362,22 +325,16 @@ func driftingDigits(digits []uint8, seed uint64, length int, share float64, prin
 
 // obpmFigure3 passes once over Web's training set, all of which is public, in a random order for
 // each run.
-func obpmFigure3(ctx context.Context, o RunOptions) ([]Row, error) {
+func obpmFigure3(ctx context.Context, o RunOptions) error {
 	const name = "obpm/figure3"
-	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, "w8a.gz")},
-		dataset.Options{Bias: "append", Normalize: "unit"})
+	d, err := loadUnit(ctx, o, "w8a.gz")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	curves, err := follow(ctx, o, []made{obpm(100, 0.3), alma(0.625, math.Sqrt2)},
-		func(run int) *engine.Block[float32] {
-			order, b := make([]int32, d.Block.Len()), &engine.Block[float32]{}
-			engine.Permute(order, o.Seed+uint64(run), 0)
-			d.Gather(b, order)
-			return b
-		})
+		func(run int) *engine.Block[float32] { return shuffled(d[0], o.Seed+uint64(run), 0)[0] })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	figures := []report.Figure{
 		{Name: name + "a", Title: "(a) Web", XLabel: "examples seen", YLabel: "prediction errors",
@@ -385,34 +342,23 @@ func obpmFigure3(ctx context.Context, o RunOptions) ([]Row, error) {
 		{Name: name + "b", Title: "(b) Web", XLabel: "examples seen", YLabel: "updates",
 			LegendLeft: true},
 	}
-	var rows []Row
 	for _, c := range curves {
 		figures[0].Lines, figures[1].Lines = append(figures[0].Lines, c.line(c.errors)),
 			append(figures[1].Lines, c.line(c.updates))
 		for i, quantity := range []string{"prediction_errors", "updates"} {
-			rows = append(rows, c.row(name, "Web, ", quantity, noNumber, c.final[i]))
+			c.add(o, "Web, ", quantity, noNumber, c.final[i])
 		}
 	}
-	for _, f := range figures {
-		o.drawn(f)
-	}
+	o.drawn(figures...)
 	// Below from when on: "consistently lower" is claimed of a curve that begins at 0 for both.
 	below := len(curves[0].errors)
 	for below > 0 && curves[0].errors[below-1] < curves[1].errors[below-1] {
 		below--
 	}
-	fewer := Row{Experiment: name, Kind: Claim, Row: "Web, ALMA above OBPM",
-		Quantity: "prediction_errors_difference", Note: fmt.Sprintf("the paper: OBPM's are "+
-			"consistently lower; the mean curve is lower from example %d of %d on", below+1,
-			len(curves[0].errors))}
-	fewer.fill(difference(curves[1].final[0], curves[0].final[0]))
-	updates := Row{Experiment: name, Kind: Claim, Row: "Web, OBPM above ALMA",
-		Quantity: "updates_difference",
-		Note:     "the paper: the lower prediction error comes at a cost"}
-	updates.fill(difference(curves[0].final[1], curves[1].final[1]))
-	rows = append(rows, fewer, updates)
-	for _, r := range rows {
-		o.done(r)
-	}
-	return rows, nil
+	o.claim("Web, ALMA above OBPM", "prediction_errors", fmt.Sprintf("OBPM's are consistently "+
+		"lower; the mean curve is lower from example %d of %d on", below+1,
+		len(curves[0].errors)), difference(curves[1].final[0], curves[0].final[0]))
+	o.claim("Web, OBPM above ALMA", "updates", "the lower prediction error comes at a cost",
+		difference(curves[0].final[1], curves[1].final[1]))
+	return nil
 }

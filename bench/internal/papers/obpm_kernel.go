@@ -3,7 +3,6 @@ package papers
 import (
 	"context"
 	"maps"
-	"path/filepath"
 	"strconv"
 
 	"github.com/halfspace-ml/halfspace/bench/internal/measure"
@@ -32,27 +31,20 @@ type kernelData struct {
 // obpmKernel runs what section 3 of the paper leaves to the reader: OBPM with a kernel, against the
 // kernel perceptron, one pass. Each run learns other examples of banana, waveform, a9a and the
 // generated problems, and the first 10000 of MNIST in another order.
-func obpmKernel(ctx context.Context, o RunOptions) ([]Row, error) {
+func obpmKernel(ctx context.Context, o RunOptions) error {
 	list, err := kernelProblems(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var rows []Row
 	for _, d := range list {
-		more, err := d.run(ctx, o)
-		if err != nil {
-			return nil, err
+		if err := d.run(ctx, o); err != nil {
+			return err
 		}
-		rows = append(rows, more...)
 	}
-	return rows, nil
+	return nil
 }
 
 func kernelProblems(ctx context.Context, o RunOptions) ([]kernelData, error) {
-	load := func(file, positive string) (*dataset.Data[float32], error) {
-		return dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
-			dataset.Options{Positive: positive})
-	}
 	var list []kernelData
 	for _, f := range []struct {
 		name, file string
@@ -64,18 +56,14 @@ func kernelProblems(ctx context.Context, o RunOptions) ([]kernelData, error) {
 			learner.KernelConfig{Kernel: "rbf", Sigma: 3.16}},
 		{"a9a", "a9a.gz", 5000, 10000, learner.KernelConfig{Kernel: "rbf", Gamma: 0.05}},
 	} {
-		d, err := load(f.file, "")
+		d, err := load[float32](ctx, o, dataset.Options{}, f.file)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, kernelData{f.name, f.kernel, func(run int) (train,
 			test *engine.Block[float32]) {
-			order := make([]int32, d.Block.Len())
-			engine.Permute(order, o.Seed+uint64(run), 0)
-			train, test = &engine.Block[float32]{}, &engine.Block[float32]{}
-			d.Gather(train, order[:f.n])
-			d.Gather(test, order[f.n:f.of])
-			return train, test
+			parts := shuffled(d, o.Seed+uint64(run), 0, f.n, f.of)
+			return parts[0], parts[1]
 		}})
 	}
 	for _, g := range []struct {
@@ -113,11 +101,12 @@ func kernelProblems(ctx context.Context, o RunOptions) ([]kernelData, error) {
 			return &splits[0][run].Block, &splits[1][run].Block
 		}})
 	}
-	train, err := load(mnistImages, "8")
+	eight := dataset.Options{Positive: "8"}
+	train, err := load[float32](ctx, o, eight, mnistImages)
 	if err != nil {
 		return nil, err
 	}
-	test, err := load(mnistTest, "8")
+	test, err := load[float32](ctx, o, eight, mnistTest)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +120,7 @@ func kernelProblems(ctx context.Context, o RunOptions) ([]kernelData, error) {
 		}}), nil
 }
 
-func (d kernelData) run(ctx context.Context, o RunOptions) ([]Row, error) {
+func (d kernelData) run(ctx context.Context, o RunOptions) error {
 	const one, many, kept = "perceptron", "obpm, no limit", "obpm at defaults"
 	const below = "not in the paper: the average, within its budget, is to be better than one " +
 		"of those that it is made of"
@@ -143,7 +132,7 @@ func (d kernelData) run(ctx context.Context, o RunOptions) ([]Row, error) {
 		measure.Defaults[*learners.OBPMConfig]("obpm")
 	obpm.KernelConfig, all.KernelConfig, all.Budget = d.kernel, d.kernel, 0
 	budget := strconv.Itoa(obpm.Budget)
-	t := tbpFigure{name: "obpm/kernel", part: d.name,
+	t := tbpFigure{part: d.name,
 		note: "the paper only says that kernels are possible; obpm has N=100, tau=.3, by default " +
 			"p=" + budget,
 		list: []tbpLearner{

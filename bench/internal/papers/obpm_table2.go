@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/stat"
-	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -26,7 +23,7 @@ const elegansTrain, elegansTest = "C_elegans_acc_100000.fasta.bz2", "C_elegans_a
 type realSet struct {
 	name    string
 	runs    int
-	split   func(run int) (train, test *dataset.Data[float32])
+	split   func(run int) (train, test *engine.Block[float32])
 	differs string // how the data differ from the paper's; "": they don't
 }
 
@@ -50,25 +47,19 @@ type svmText struct {
 
 // obpmTable2 runs Table 2: a fresh permutation for every epoch, the weights after the last example
 // as hypothesis, every instance brought to unit length after a bias attribute of 1 was added.
-func obpmTable2(ctx context.Context, o RunOptions) ([]Row, error) {
-	var data [5]*dataset.Data[float32]
-	for i, file := range []string{"a9a.gz", "a9a.t.gz", "w8a.gz", elegansTrain, elegansTest} {
-		var err error
-		if data[i], err = dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
-			dataset.Options{Bias: "append", Normalize: "unit"}); err != nil {
-			return nil, err
-		}
-	}
-	rows, err := obpmAdultWeb(ctx, o, data[0], data[1], data[2])
+func obpmTable2(ctx context.Context, o RunOptions) error {
+	data, err := loadUnit(ctx, o, "a9a.gz", "a9a.t.gz", "w8a.gz", elegansTrain, elegansTest)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	more, err := obpmElegans(ctx, o, data[3], data[4])
-	return append(rows, more...), err
+	if err := obpmAdultWeb(ctx, o, data[0], data[1], data[2]); err != nil {
+		return err
+	}
+	return obpmElegans(ctx, o, data[3], data[4])
 }
 
-func obpmAdultWeb(ctx context.Context, o RunOptions, adult, adultTest, web *dataset.Data[float32]) (
-	[]Row, error) {
+func obpmAdultWeb(ctx context.Context, o RunOptions, adult, adultTest,
+	web *dataset.Data[float32]) error {
 	half, missing, epochs := math.Sqrt2/2, math.NaN(), []int{1, 2, 3}
 	const tau = "the printed tau=0.01 does not give the printed values; tau=0.05 fits their " +
 		"level and spread"
@@ -77,9 +68,8 @@ func obpmAdultWeb(ctx context.Context, o RunOptions, adult, adultTest, web *data
 		columns []column
 		svm     svmText
 	}{
-		{realSet{"Adult", o.Runs, func(int) (train, test *dataset.Data[float32]) {
-			return adult,
-				adultTest
+		{realSet{"Adult", o.Runs, func(int) (train, test *engine.Block[float32]) {
+			return &adult.Block, &adultTest.Block
 		}, ""}, []column{
 			{perceptron(), epochs, []float64{19.59, 18.81, 21.21}, []float64{1.54, 0.96, 2.21}, "",
 				0, 0},
@@ -90,9 +80,10 @@ func obpmAdultWeb(ctx context.Context, o RunOptions, adult, adultTest, web *data
 			{obpm(200, 0.05), epochs, []float64{missing, missing, missing}, make([]float64, 3),
 				"another reading of the row with tau=0.01", 0, 0},
 		}, svmText{15.05, 1, 0}},
-		{realSet{"Web", o.Runs, func(run int) (train, test *dataset.Data[float32]) {
-			return split70(
-				web, o.Seed+uint64(run))
+		{realSet{"Web", o.Runs, func(run int) (train, test *engine.Block[float32]) {
+			const order = 1 << 32 // no epoch's
+			parts := shuffled(web, o.Seed+uint64(run), order, web.Block.Len()*7/10)
+			return parts[0], parts[1]
 		},
 			"the paper's test set of 21,489 is not public: a random 70/30 split of the 49,749 " +
 				"training examples"}, []column{
@@ -104,72 +95,71 @@ func obpmAdultWeb(ctx context.Context, o RunOptions, adult, adultTest, web *data
 				0, 0},
 		}, svmText{1.25, min(o.Runs, 3), 0}},
 	}
-	var rows []Row
 	for _, s := range sets {
-		var found []columnFound
-		for _, c := range s.columns {
-			f, err := c.run(ctx, o, s.realSet)
-			if err != nil {
-				return nil, err
-			}
-			rows, found = append(rows, f.rows...), append(found, f)
+		if _, err := s.runColumns(ctx, o, s.columns); err != nil {
+			return err
 		}
-		rows = append(rows, tableClaims(o, s.name, found[0], found[1], found[2])...)
 		s.runs = s.svm.runs
-		r, _, err := s.svm.run(ctx, o, s.realSet)
+		if _, err := s.svm.run(ctx, o, s.realSet); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runColumns learns the columns, and returns what came of each.
+func (s realSet) runColumns(ctx context.Context, o RunOptions, columns []column) (
+	found []columnFound, err error) {
+	for _, c := range columns {
+		f, err := c.run(ctx, o, s)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, r)
+		found = append(found, f)
 	}
-	return rows, nil
+	tableClaims(o, s.name, found[0], found[1], found[2])
+	return found, nil
 }
 
 // obpmElegans has as many examples and attributes as the paper, of the same organism and task.
-func obpmElegans(ctx context.Context, o RunOptions, train, test *dataset.Data[float32]) ([]Row,
-	error) {
+func obpmElegans(ctx context.Context, o RunOptions, train, test *dataset.Data[float32]) error {
 	const hour = 3600
 	half, missing := math.Sqrt2/2, math.NaN()
-	set := realSet{"C. elegans", min(o.Runs, 3), func(int) (*dataset.Data[float32],
-		*dataset.Data[float32]) {
-		return train, test
+	set := realSet{"C. elegans", min(o.Runs, 3), func(int) (*engine.Block[float32],
+		*engine.Block[float32]) {
+		return &train.Block, &test.Block
 	},
 		"neither the paper's sample nor its attributes are public: one-hot trimers of the 51 " +
 			"letters around acceptor sites of other chromosomes"}
-	var rows []Row
-	var last []learner.Learner[float32]
-	var found []columnFound
-	for _, c := range []column{
+	columns := []column{
 		{perceptron(), []int{1, 2, 3}, []float64{3.33, 2.99, 2.93}, make([]float64, 3), "", 0, 0},
 		{alma(3.33, half), []int{1, 2, 3, 20}, []float64{1.95, 1.92, missing, 1.72}, make([]float64,
 			4), "", 180, 13},
 		{obpm(200, 0.2), []int{1, 2, 3}, []float64{1.94, 1.86, 1.79}, make([]float64, 3), "", 0, 0},
 		{obpm(100, 0.05), []int{20}, []float64{1.59}, make([]float64, 1), "", 19 * 60, 21},
-	} {
-		f, err := c.run(ctx, o, set)
-		if err != nil {
-			return nil, err
-		}
-		rows, found = append(rows, f.rows...), append(found, f)
-		if c.seconds > 0 {
-			last = append(last, f.first)
-		}
 	}
-	rows = append(rows, tableClaims(o, set.name, found[0], found[1], found[2])...)
-	set.runs = 1
-	r, l, err := (svmText{1.58, 1, 300 * hour}).run(ctx, o, set)
+	found, err := set.runColumns(ctx, o, columns)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	q, err := cochranRows(ctx, o, append(last, l), test)
-	return slices.Concat(rows, []Row{r}, q), err
+	var last []learner.Learner[float32]
+	for i, c := range columns {
+		if c.seconds > 0 {
+			last = append(last, found[i].first)
+		}
+	}
+	set.runs = 1
+	svm, err := (svmText{1.58, 1, 300 * hour}).run(ctx, o, set)
+	if err != nil {
+		return err
+	}
+	return cochranRows(ctx, o, append(last, svm), &test.Block)
 }
 
-// columnFound is what came of a column: its rows, the learner of the first run after its last
-// epoch, and one a run, the wrong predictions in the first epoch, each made before the label was
+// columnFound is what came of a column: the learner of the first run after its last epoch, and, one
+// a run, the wrong predictions in the first epoch, each made before the label was
 // shown, and the test errors after each epoch that counts.
 type columnFound struct {
-	rows   []Row
 	first  learner.Learner[float32]
 	online []float64
 	errors [][]float64
@@ -192,11 +182,10 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (f columnFound
 			return err
 		}
 		l := &clocked{Learner: made}
-		src, before := eval.NewMemory(&train.Block, train.Gather), 0
+		before := 0
 		for i, epoch := range c.epochs {
-			o := training.LearnOptions{Options: eval.Options{Epochs: epoch - before, Shuffle: true,
-				Seed: seed, Before: int64(before * train.Block.Len()), Block: 1024}}
-			res, err := training.Learn(ctx, l, src, o)
+			res, err := pass(ctx, l, train, eval.Options{Epochs: epoch - before, Shuffle: true,
+				Seed: seed, Before: int64(before * train.Len()), Block: 1024})
 			if err != nil {
 				return err
 			}
@@ -205,21 +194,19 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (f columnFound
 			}
 			before = epoch
 			learn[i][run] = l.took.Seconds()
-			count, err := eval.Test(ctx, learner.ViewOf(l), eval.NewMemory(&test.Block, nil))
-			if err != nil {
+			if values[i][run], err = testError(ctx, l, test); err != nil {
 				return err
 			}
-			values[i][run] = 100 * count.Error()
 		}
 		if run > 0 {
 			return nil
 		}
 		f.first = made
-		plainForm, order, seconds := c.learner.plain(train.Block.Dim, seed), make([]int32,
-			train.Block.Len()), 0.0
+		plainForm, order, seconds := c.learner.plain(train.Dim, seed), make([]int32,
+			train.Len()), 0.0
 		for epoch, i := 1, 0; i < n; epoch++ {
 			engine.Permute(order, seed, uint64(epoch-1))
-			seconds += c.learner.plainSeconds(ctx, plainForm, &train.Block, order)
+			seconds += c.learner.plainSeconds(ctx, plainForm, train, order)
 			if epoch == c.epochs[i] {
 				plain[i] = seconds
 				i++
@@ -231,7 +218,7 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (f columnFound
 		return f, err
 	}
 	for i, epoch := range c.epochs {
-		row := Row{Experiment: "obpm/table2", Row: fmt.Sprintf("%s, %s, epoch %d", s.name,
+		row := Row{Row: fmt.Sprintf("%s, %s, epoch %d", s.name,
 			c.learner.text, epoch), Quantity: "test_error_percent",
 			Paper: at(c.paper[i]), PaperPM: c.pm[i], Note: c.note, Seconds: floats.Sum(learn[i]),
 			NaiveSeconds: at(plain[i] * float64(s.runs))}
@@ -249,31 +236,22 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (f columnFound
 				"all epochs, without the shuffling; the paper's real time: %d minutes", c.real),
 				row.Note)
 		}
-		row.fill(values[i])
-		f.rows = append(f.rows, row)
-		o.done(row)
+		o.add(row, values[i]...)
 	}
 	return f, nil
 }
 
 // tableClaims are what the text says of a data set's first three columns, perceptron, ALMA and
 // OBPM.
-func tableClaims(o RunOptions, set string, perceptron, alma, obpm columnFound) []Row {
-	const name, epoch = "obpm/table2", 2 // the third
-	rows := []Row{
-		claim(name, set+", alma above obpm", "prediction_errors", onlineClaim,
-			difference(alma.online, obpm.online)),
-		claim(name, set+", perceptron above obpm", "prediction_errors", "OBPM has a lower "+
-			"prediction error than the standard perceptron", difference(perceptron.online,
-			obpm.online)),
-		claim(name, set+", perceptron above obpm, epoch 3", "test_error_percent", "in the batch "+
-			"setting OBPM performed better than the standard perceptron",
-			difference(perceptron.errors[epoch], obpm.errors[epoch])),
-	}
-	for _, r := range rows {
-		o.done(r)
-	}
-	return rows
+func tableClaims(o RunOptions, set string, perceptron, alma, obpm columnFound) {
+	const epoch = 2 // the third
+	o.claim(set+", alma above obpm", "prediction_errors", onlineClaim,
+		difference(alma.online, obpm.online))
+	o.claim(set+", perceptron above obpm", "prediction_errors", "OBPM has a lower prediction "+
+		"error than the standard perceptron", difference(perceptron.online, obpm.online))
+	o.claim(set+", perceptron above obpm, epoch 3", "test_error_percent", "in the batch setting "+
+		"OBPM performed better than the standard perceptron",
+		difference(perceptron.errors[epoch], obpm.errors[epoch]))
 }
 
 // svmChoices are the C from which a machine takes the one with the fewest errors on the last fifth
@@ -281,11 +259,11 @@ func tableClaims(o RunOptions, set string, perceptron, alma, obpm columnFound) [
 // they take the longest, once errors are more than a standard error above the fewest.
 var svmChoices = []float64{0.1, 0.3, 1, 3, 10, 30}
 
-// run returns the row of the linear machine with a 1-norm soft margin, the bias being a weight, as
-// for the other learners, and the last run's machine. C is chosen on the first run. Of Cs whose
+// run puts the row of the linear machine with a 1-norm soft margin, the bias being a weight, as for
+// the other learners, and returns the last run's machine. C is chosen on the first run. Of Cs whose
 // errors there are within a standard error of the fewest, one is as good as another: if the paper's
 // value is among their test errors, the row is inside: that is its tolerance.
-func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row,
+func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (
 	machine measure.VectorMachine[float32], err error) {
 	fit := func(C float64, train, test *engine.Block[float32]) (share, seconds float64, err error) {
 		ofLearner(ctx, "svm")
@@ -309,18 +287,14 @@ func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row,
 		return count.Error(), seconds, err
 	}
 	train, test := set.split(0)
-	order := make([]int32, train.Block.Len())
-	engine.Permute(order, o.Seed, 1<<33)
-	cut := len(order) * 4 / 5
-	var part, held engine.Block[float32]
-	train.Gather(&part, order[:cut])
-	train.Gather(&held, order[cut:])
+	parts := shuffled(&dataset.Data[float32]{Block: *train}, o.Seed, 1<<33, train.Len()*4/5)
+	part, held := parts[0], parts[1]
 	var shares []float64
 	best, near := 0, 0.0 // and the share a standard error above the best
 	for _, C := range svmChoices {
-		share, _, err := fit(C, &part, &held)
+		share, _, err := fit(C, part, held)
 		if err != nil {
-			return row, nil, err
+			return nil, err
 		}
 		shares = append(shares, share)
 		if share < shares[best] {
@@ -337,24 +311,24 @@ func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row,
 		if shares[i] > near {
 			continue
 		}
-		share, _, err := fit(C, &train.Block, &test.Block)
+		share, _, err := fit(C, train, test)
 		if err != nil {
-			return row, nil, err
+			return nil, err
 		}
 		likely, low, high = append(likely, C), min(low, 100*share), max(high, 100*share)
 	}
 
 	C := svmChoices[best]
-	row = Row{Experiment: "obpm/table2", Row: fmt.Sprintf("%s, svm linear C=%g", set.name, C),
+	row := Row{Row: fmt.Sprintf("%s, svm linear C=%g", set.name, C),
 		Quantity: "test_error_percent", Paper: at(s.paper),
 		Note: fmt.Sprintf("the paper does not tell C: chosen on a fifth of the training set, "+
 			"where %v do as well, whose test errors go from %.2f to %.2f", likely, low, high)}
 	var values []float64
 	for run := range set.runs {
 		train, test := set.split(run)
-		share, seconds, err := fit(C, &train.Block, &test.Block)
+		share, seconds, err := fit(C, train, test)
 		if err != nil {
-			return row, nil, err
+			return nil, err
 		}
 		values, row.Seconds = append(values, 100*share), row.Seconds+seconds
 	}
@@ -369,20 +343,19 @@ func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row,
 	} else {
 		row.Tolerance = high - ours + 0.005
 	}
-	row.fill(values)
-	o.done(row)
-	return row, machine, nil
+	o.add(row, values...)
+	return machine, nil
 }
 
 // cochranRows compares ALMA, OBPM and the SVM on as many random test examples as the paper has, and
 // on all.
 func cochranRows(ctx context.Context, o RunOptions, l []learner.Learner[float32],
-	test *dataset.Data[float32]) (rows []Row, err error) {
+	test *engine.Block[float32]) error {
 	const paperQ, paperTests = 3.77, 10000
-	n := test.Block.Len()
+	n := test.Len()
 	right := make([][]bool, len(l))
 	for j := range l {
-		err := eval.Score(ctx, learner.ViewOf(l[j]), eval.NewMemory(&test.Block, nil),
+		err := eval.Score(ctx, learner.ViewOf(l[j]), eval.NewMemory(test, nil),
 			func(b *engine.Block[float32], scores []float64) error {
 				for i, f := range scores {
 					right[j] = append(right[j], (f >= 0) == (b.Y[i] > 0))
@@ -390,7 +363,7 @@ func cochranRows(ctx context.Context, o RunOptions, l []learner.Learner[float32]
 				return nil
 			})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	order := make([]int32, n)
@@ -404,33 +377,16 @@ func cochranRows(ctx context.Context, o RunOptions, l []learner.Learner[float32]
 		}
 		q, p, err := stat.CochranQ(part...)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		text := fmt.Sprintf("C. elegans, ALMA, OBPM and svm on %d test examples", size)
 		note := "10000 test examples and the learners after 20 epochs in the paper; other data here"
-		these := []Row{{Row: text, Quantity: "cochran_q", Paper: at(paperQ), differs: true,
-			Note: note}, {Row: text, Quantity: "p_value", Note: note},
-			{Row: text + " do not differ", Kind: Claim, Quantity: "5.99-cochran_q",
-				Note: "the paper: no difference at 95 %, for Q is below 5.99; a test that " +
-					"does not reject supports nothing; " + note, nullHypothesis: true}}
-		for i, v := range []float64{q, p, 5.99 - q} {
-			r := &these[i]
-			r.Experiment = "obpm/table2"
-			r.fill([]float64{v})
-			rows = append(rows, *r)
-			o.done(*r)
-		}
+		o.add(Row{Row: text, Quantity: "cochran_q", Paper: at(paperQ), differs: true,
+			Note: note}, q)
+		o.add(Row{Row: text, Quantity: "p_value", Note: note}, p)
+		o.add(Row{Row: text + " do not differ", Kind: Claim, Quantity: "5.99-cochran_q",
+			Note: "the paper: no difference at 95 %, for Q is below 5.99; a test that does not " +
+				"reject supports nothing; " + note, nullHypothesis: true}, 5.99-q)
 	}
-	return rows, nil
-}
-
-// split70 parts a data set at random: 70 % to train, the rest to test.
-func split70(d *dataset.Data[float32], seed uint64) (train, test *dataset.Data[float32]) {
-	order := make([]int32, d.Block.Len())
-	engine.Permute(order, seed, 1<<32) // no epoch of the run
-	cut := len(order) * 7 / 10
-	train, test = &dataset.Data[float32]{}, &dataset.Data[float32]{}
-	d.Gather(&train.Block, order[:cut])
-	d.Gather(&test.Block, order[cut:])
-	return train, test
+	return nil
 }

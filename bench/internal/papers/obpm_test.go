@@ -79,8 +79,11 @@ func TestOBPMTable2(t *testing.T) {
 	}
 	pool := engine.NewPool(0)
 	defer pool.Close()
-	rows, err := obpmAdultWeb(context.Background(), RunOptions{Seed: 1, Runs: 30, Pool: pool},
-		prepared(t, "a9a.gz"), prepared(t, "a9a.t.gz"), prepared(t, "w8a.gz"))
+	rows, err := collect("obpm/table2", RunOptions{Seed: 1, Runs: 30, Pool: pool},
+		func(o RunOptions) error {
+			return obpmAdultWeb(t.Context(), o, prepared(t, "a9a.gz"), prepared(t, "a9a.t.gz"),
+				prepared(t, "w8a.gz"))
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +127,8 @@ func TestOBPMElegans(t *testing.T) {
 	defer pool.Close()
 	train, test := prepared(t, elegansTrain), prepared(t, elegansTest)
 	train.Block, test.Block = train.Block.Slice(0, 20000), test.Block.Slice(0, 20000)
-	rows, err := obpmElegans(context.Background(), RunOptions{Seed: 1, Runs: 2, Pool: pool}, train,
-		test)
+	rows, err := collect("obpm/table2", RunOptions{Seed: 1, Runs: 2, Pool: pool},
+		func(o RunOptions) error { return obpmElegans(t.Context(), o, train, test) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/report"
-	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -108,29 +107,24 @@ func marginNorms(slow bool) []marginNorm {
 			pair: [2]marginRun{
 				{text: "pumma p=2", learner: "pumma", config: pumma("2"), p: 2,
 					plain: func(X [][]float64, y []float64) int64 {
-						return naive.PUMMA(X, y, 2,
-							delta)
+						return naive.PUMMA(X, y, 2, delta)
 					}},
 				{text: "romma aggressive", learner: "romma", augment: true, p: 2,
 					config: func(int) learner.Config {
-						return &learners.ROMMAConfig{Aggressive: true,
-							Delta: delta}
+						return &learners.ROMMAConfig{Aggressive: true, Delta: delta}
 					},
 					plain: func(X [][]float64, y []float64) int64 {
-						return naive.ROMMA(X, y,
-							delta)
+						return naive.ROMMA(X, y, delta)
 					}}}},
 		{text: "p=2 ln n", target: 0.0461, long: true, curves: report.Figure{YMin: -0.2, YMax: 0.06,
 			XLog: true}, pair: [2]marginRun{
 			{text: "pumma p=auto (2 ln n)", learner: "pumma", config: pumma("auto"), p: auto,
 				plain: func(X [][]float64, y []float64) int64 {
-					return naive.PUMMA(X, y, auto,
-						delta)
+					return naive.PUMMA(X, y, auto, delta)
 				}},
 			{text: "alma p=2 ln n", learner: "alma", augment: true, unit: true, p: auto,
 				config: func(int) learner.Config {
-					return &learners.ALMAConfig{P: auto,
-						Alpha: delta}
+					return &learners.ALMAConfig{P: auto, Alpha: delta}
 				}}}},
 	}
 	for i := range norms {
@@ -151,32 +145,25 @@ func marginNorms(slow bool) []marginNorm {
 
 // pummaSection51 runs figures 3 and 4: 1000 examples of 100 attributes, 16 of them relevant, cyclic
 // passes until one makes no update.
-func pummaSection51(ctx context.Context, o RunOptions) ([]Row, error) {
+func pummaSection51(ctx context.Context, o RunOptions) error {
 	norms := marginNorms(o.Slow)
-	var rows []Row
 	for _, r := range []int{1, 4, 8} {
 		data := make([]*engine.Block[float64], o.Runs)
 		for run := range data {
-			d, err := dataset.Generate[float64]("rofk", map[string]string{"n": "1000", "d": "100",
-				"k": "16", "r": strconv.Itoa(r),
-				"seed": strconv.FormatUint(o.Seed+uint64(run), 10)})
-			if err != nil {
-				return nil, err
+			var err error
+			if data[run], err = thresholds(r, 16, 100, o.Seed+uint64(run)); err != nil {
+				return err
 			}
-			data[run] = &d.Block
 		}
 		for i := range norms {
-			these, err := norms[i].run(ctx, o, 17-2*r, data)
-			if err != nil {
-				return nil, err
+			if err := norms[i].run(ctx, o, 17-2*r, data); err != nil {
+				return err
 			}
-			rows = append(rows, these...)
 		}
 	}
 	for _, n := range norms {
 		line := report.Line{Name: fmt.Sprintf("%g", n.target), X: []float64{0, 0},
-			Y: []float64{n.target,
-				n.target}}
+			Y: []float64{n.target, n.target}}
 		if n.curves.XLog {
 			// with room for the legend before the first curve
 			line.X[0], n.curves.LegendLeft = 30, true
@@ -185,20 +172,14 @@ func pummaSection51(ctx context.Context, o RunOptions) ([]Row, error) {
 			line.X[1] = max(line.X[1], l.X[len(l.X)-1])
 		}
 		n.curves.Lines = append(n.curves.Lines, line)
-		o.drawn(n.curves)
-		o.drawn(n.bars)
+		o.drawn(n.curves, n.bars)
 	}
-	return rows, nil
+	return nil
 }
 
 // run has both learners learn data sets of one bias.
 func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
-	data []*engine.Block[float64]) ([]Row, error) {
-	var rows []Row
-	put := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
-	}
+	data []*engine.Block[float64]) error {
 	var updates, margins, seconds [2][]float64
 	n.bars.Bars = append(n.bars.Bars, strconv.Itoa(bias))
 	var limit int64
@@ -212,7 +193,7 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 				note = fmt.Sprintf("; ended at %d times pumma's updates", almaShare)
 			}
 		}
-		row := Row{Experiment: "pumma/section5.1", Row: fmt.Sprintf("bias %d, %s", bias, m.text)}
+		row := Row{Experiment: o.name, Row: fmt.Sprintf("bias %d, %s", bias, m.text)}
 		traces := make([]report.Line, len(data))
 		took := make([]time.Duration, len(data))
 		err := sideBySide(ctx, o, len(data), func(_ RunOptions, run int) (err error) {
@@ -220,7 +201,7 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for run := range data {
 			row.Seconds += took[run].Seconds()
@@ -239,28 +220,21 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 		if m.plain != nil && (updates[k][0] <= plainNewton || m.p == 2 &&
 			updates[k][0] <= plainUpdates) {
 			x, _ := m.examples(data[0])
-			X := make([][]float64, x.Len())
-			for i := range X {
-				X[i] = x.Row(i)
-			}
 			row.beside(ctx, m.learner, int64(updates[k][0]),
-				func() int64 { return m.plain(X, x.Y) })
+				func() int64 { return m.plain(rowsOf(x), x.Y) })
 		}
-		put(row)
+		o.put(row)
 		row.Quantity, row.Kind, row.NaiveSeconds = "margin/R", "", nil
 		row.Note = noNumber + note
-		row.fill(margins[k])
-		put(row)
+		o.add(row, margins[k]...)
 		if limit == 0 { // converged, which is what guarantees it
-			above := Row{Experiment: row.Experiment, Kind: Claim, Quantity: "margin/R_difference",
-				Row: fmt.Sprintf("%s, above %g", row.Row, n.target), Note: "the paper draws this " +
-					"line, 0.9 times the target's margin"}
 			var over []float64
 			for _, v := range margins[k] {
 				over = append(over, v-n.target)
 			}
-			above.fill(over)
-			put(above)
+			o.add(Row{Kind: Claim, Quantity: "margin/R_difference",
+				Row: fmt.Sprintf("%s, above %g", row.Row, n.target), Note: "the paper draws this " +
+					"line, 0.9 times the target's margin"}, over...)
 		}
 		// there are four curves for p = 2, "since we make the figure easy to view"
 		if n.long || bias != 9 {
@@ -281,47 +255,52 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 		ended = fmt.Sprintf("alma is stopped at %d times pumma's updates, without having converged",
 			almaShare)
 	}
-	const name, first = "pumma/section5.1", "PUMMA converges faster, in figure 3"
+	const first = "PUMMA converges faster, in figure 3"
 	pumma := updates[0][:len(data)]
 	counted := func(text, says string, diff []float64) {
-		r := Row{Experiment: name, Kind: Claim, Row: fmt.Sprintf("bias %d, %s, %s", bias, text,
-			n.text), Quantity: "updates_difference", Note: "the paper: " + says, given: ended}
-		r.fill(diff)
-		put(r)
+		o.add(Row{Kind: Claim, Row: fmt.Sprintf("bias %d, %s, %s", bias, text, n.text),
+			Quantity: "updates_difference", Note: "the paper: " + says, given: ended}, diff...)
+	}
+	timed := func(text, says string, diff []float64) {
+		o.claim(fmt.Sprintf("bias %d, %s, %s", bias, text, n.text), "cpu_seconds", says, diff)
 	}
 	other := n.pair[1].learner + " above pumma"
 	counted(other, first, difference(updates[1], pumma))
 	if limit == 0 {
-		put(claim(name, fmt.Sprintf("bias %d, %s, %s", bias, other, n.text), "cpu_seconds",
-			"PUMMA's computation time is quite shorter, in figure 4",
-			difference(seconds[1], seconds[0][:len(data)])))
+		timed(other, "PUMMA's computation time is quite shorter, in figure 4",
+			difference(seconds[1], seconds[0][:len(data)]))
 	} else {
-		put(claim(name, fmt.Sprintf("bias %d, pumma at its end above alma after %d times as many "+
-			"updates, %s", bias, almaShare, n.text), "margin/R", first, difference(margins[0],
-			margins[1])))
+		o.claim(fmt.Sprintf("bias %d, pumma at its end above alma after %d times as many updates, "+
+			"%s", bias, almaShare, n.text), "margin/R", first, difference(margins[0], margins[1]))
 	}
 	if n.long {
 		const times = "for p = O(ln n) PUMMA is from 2 to 10 times faster than ALMA"
-		counted("alma above 2 times pumma", times, difference(updates[1], scaled(pumma, 2)))
-		counted("10 times pumma above alma", times, difference(scaled(pumma, 10), updates[1]))
+		const low, high = "alma above 2 times pumma", "10 times pumma above alma"
+		counted(low, times, difference(updates[1], scaled(pumma, 2)))
+		counted(high, times, difference(scaled(pumma, 10), updates[1]))
 		if limit == 0 {
 			s := seconds[0][:len(data)]
-			put(claim(name, fmt.Sprintf("bias %d, alma above 2 times pumma, %s", bias, n.text),
-				"cpu_seconds", times, difference(seconds[1], scaled(s, 2))))
-			put(claim(name, fmt.Sprintf("bias %d, 10 times pumma above alma, %s", bias, n.text),
-				"cpu_seconds", times, difference(scaled(s, 10), seconds[1])))
+			timed(low, times, difference(seconds[1], scaled(s, 2)))
+			timed(high, times, difference(scaled(s, 10), seconds[1]))
 		}
 	}
-	return rows, nil
+	return nil
+}
+
+// rowsOf returns the rows of a dense block, as plain forms take them.
+func rowsOf(b *engine.Block[float64]) [][]float64 {
+	X := make([][]float64, b.Len())
+	for i := range X {
+		X[i] = b.Row(i)
+	}
+	return X
 }
 
 // run learns, on one thread, until a pass makes no update, or has made limit updates in all; 0 is
-// no limit. The
-// line has the margin after each pass at the number of updates: that of the original space, in the
-// p-norm, divided by the longest example's.
+// no limit. The line has the margin after each pass at the number of updates: that of the original
+// space, in the p-norm, divided by the longest example's.
 func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int64) (
-	trace report.Line,
-	took time.Duration, err error) {
+	trace report.Line, took time.Duration, err error) {
 	x, R := m.examples(b)
 	ofLearner(ctx, m.learner)
 	l, err := learner.Make[float64](m.learner, m.config(b.Dim), learner.Env{})
@@ -330,7 +309,7 @@ func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int6
 	}
 	for {
 		began := measure.ThreadTime()
-		pass, err := training.Learn(ctx, l, eval.NewMemory(x, nil), training.LearnOptions{})
+		r, err := pass(ctx, l, x, eval.Options{})
 		if err != nil {
 			return report.Line{}, 0, err
 		}
@@ -350,7 +329,7 @@ func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int6
 		}
 		trace.X = append(trace.X, float64(l.Updates()))
 		trace.Y = append(trace.Y, least/normP(w[:b.Dim], m.p/(m.p-1))/R)
-		if pass.Converged || limit > 0 && l.Updates() >= limit {
+		if r.Converged || limit > 0 && l.Updates() >= limit {
 			return trace, took, nil
 		}
 	}
@@ -430,12 +409,12 @@ var softMargins = []softMargin{
 // pummaTable1 runs Table 1: 2-norm soft margin with C = 1, delta = 0.01. Margins are times 100, not
 // divided by R, in the space of K + delta_ij/C without the bias feature -R of ROMMA and MICRA. All
 // but the SVM have an active set (section 5.2).
-func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
+func pummaTable1(ctx context.Context, o RunOptions) error {
 	const within = 0.01 // of the paper's margin: its delta, and the gap of our svm is less
 	ionosphere, err := labelledCSV(filepath.Join(o.DataDir, ionosphereFile), -1, "g",
 		func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	votes, err := labelledCSV(filepath.Join(o.DataDir, votesFile), 0, "democrat",
 		func(s string) (float64, error) {
@@ -446,18 +425,16 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			return v, nil
 		})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	adult, err := dataset.Load[float64](ctx, []string{filepath.Join(o.DataDir, "a9a.gz")},
-		dataset.Options{})
+	adult, err := load[float64](ctx, o, dataset.Options{}, "a9a.gz")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	part := func(n int) *engine.Block[float64] {
 		b := adult.Block.Slice(0, n)
 		return &b
 	}
-	var rows []Row
 	seconds, counts := map[string][]float64{}, map[string][]float64{} // by learner, one a data set
 	var sets []string
 	for _, d := range []struct {
@@ -498,7 +475,7 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			if err != nil {
 				return err
 			}
-			row := Row{Experiment: "pumma/table1", Row: fmt.Sprintf("%s, %s", d.name, m.learner),
+			row := Row{Experiment: o.name, Row: fmt.Sprintf("%s, %s", d.name, m.learner),
 				Quantity: "margin*100", Paper: at(d.margin[i]),
 				PaperSeconds: at(d.seconds[i]), Seconds: (measure.ThreadTime() - began).Seconds()}
 			if row.Note = m.note; m.note != "" {
@@ -516,10 +493,10 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, p := range pairs {
-			rows = append(rows, p[:]...)
+			*o.rows = append(*o.rows, p[:]...) // in the table's order
 		}
 		if len(pairs) < len(softMargins) {
 			continue
@@ -533,7 +510,7 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 	const faster = "PUMMA converges quite faster than ROMMA"
 	runs := lastOfFamilies(sets)
 	if len(runs) < 2 { // some rows alone are wanted
-		return rows, nil
+		return nil
 	}
 	over := "; a run is a data set:"
 	for _, i := range runs {
@@ -545,19 +522,16 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 		return out
 	}
-	for _, c := range []struct{ high, low, says string }{{"romma aggressive", "pumma", faster},
-		{"pumma", "micra", "PUMMA converges slower than MICRA"},
-		{"pumma", "svm", "the SVM is the fastest"}, {"romma aggressive", "svm",
-			"the SVM is the fastest"}, {"micra", "svm", "the SVM is the fastest"}} {
-		row := claim("pumma/table1", fmt.Sprintf("%s above %s", c.high, c.low), "log2_cpu_seconds",
-			c.says+over, of(difference(seconds[c.high], seconds[c.low])))
-		rows = append(rows, row)
-		o.done(row)
+	const fastest = "the SVM is the fastest"
+	for _, c := range [][3]string{{"romma aggressive", "pumma", faster},
+		{"pumma", "micra", "PUMMA converges slower than MICRA"}, {"pumma", "svm", fastest},
+		{"romma aggressive", "svm", fastest}, {"micra", "svm", fastest}} {
+		o.claim(c[0]+" above "+c[1], "log2_cpu_seconds", c[2]+over,
+			of(difference(seconds[c[0]], seconds[c[1]])))
 	}
-	row := claim("pumma/table1", "romma aggressive above pumma", "log2_updates", faster+over,
+	o.claim("romma aggressive above pumma", "log2_updates", faster+over,
 		of(difference(counts["romma aggressive"], counts["pumma"])))
-	o.done(row)
-	return append(rows, row), nil
+	return nil
 }
 
 // lastOfFamilies returns the positions of data sets whose differences are independent. A family's
@@ -638,7 +612,7 @@ func augmentedSoft(ctx context.Context, name string, c learner.Config, b *engine
 
 // pummaTable2 runs Table 2: MNIST, each class against the rest, (1 + x.z/1100^2)^5 + 30 delta,
 // delta = 0.01, active set and halving. Margins are in that space.
-func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
+func pummaTable2(ctx context.Context, o RunOptions) error {
 	const within = 0.01 // of the paper's margin: its delta, and the gap of our svm is less
 	kernel := learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 5, Scale: 1100}
 	const C = 1. / 30
@@ -660,7 +634,6 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 		{"romma aggressive", "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01,
 			KernelConfig: kernel}, augmented},
 	}
-	var rows []Row
 	var margins, seconds [4][]float64 // of the columns, one a class
 	for class, p := range []struct {
 		margin  [4]float64 // one a column
@@ -689,10 +662,10 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 		if wanted == nil {
 			continue
 		}
-		d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, mnistImages)},
-			dataset.Options{Positive: strconv.Itoa(class)})
+		d, err := load[float32](ctx, o, dataset.Options{Positive: strconv.Itoa(class)},
+			mnistImages)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, i := range wanted {
 			c := columns[i]
@@ -703,39 +676,27 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 			took := measure.ProcessTime() - began
 			pool.Close()
 			if err != nil {
-				return nil, err
+				return err
 			}
-			row := Row{Experiment: "pumma/table2", Row: name(i), Quantity: "margin",
-				Paper:        at(p.margin[i]),
-				PaperSeconds: at(p.seconds[i]), Seconds: took.Seconds()}
-			row.Tolerance = within * p.margin[i]
-			row.fillOne(res.Margin, 0.001)
+			row := o.add(Row{Row: name(i), Quantity: "margin", Paper: at(p.margin[i]),
+				PaperSeconds: at(p.seconds[i]), Seconds: took.Seconds(),
+				Tolerance: within * p.margin[i], unit: 0.001}, res.Margin)
 			margins[i], seconds[i] = append(margins[i], res.Margin), append(seconds[i], row.Seconds)
-			count := Row{Experiment: row.Experiment, Row: row.Row, Quantity: "updates",
-				Note: "the paper gives none", Seconds: row.Seconds}
-			count.fillOne(float64(res.Updates), 1)
-			for _, r := range []Row{row, count} {
-				rows = append(rows, r)
-				o.done(r)
-			}
+			o.add(Row{Row: row.Row, Quantity: "updates", Note: "the paper gives none",
+				Seconds: row.Seconds, unit: 1}, float64(res.Updates))
 		}
-	}
-	add := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
 	}
 	averages := [4][2]float64{{0.788, 401.36}, {0.741, 287.35}, {0.782, 1971.30}, {0.737, 1715.57}}
 	for i, c := range columns {
 		if len(margins[i]) < 10 {
 			continue
 		}
-		row := Row{Experiment: "pumma/table2", Row: "MNIST, average of all classes, " + c.name,
-			Quantity: "margin", Paper: at(averages[i][0]), PaperSeconds: at(averages[i][1]),
-			Seconds: stat.Mean(seconds[i], nil), Tolerance: within * averages[i][0]}
-		row.fillOne(stat.Mean(margins[i], nil), 0.001)
-		add(row)
+		o.add(Row{Row: "MNIST, average of all classes, " + c.name, Quantity: "margin",
+			Paper: at(averages[i][0]), PaperSeconds: at(averages[i][1]),
+			Seconds: stat.Mean(seconds[i], nil), Tolerance: within * averages[i][0], unit: 0.001},
+			stat.Mean(margins[i], nil))
 	}
-	return rows, nil
+	return nil
 }
 
 // labelledCSV reads a file of values with commas between them and a label in column `label` (-1 is

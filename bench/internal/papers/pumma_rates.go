@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/halfspace-ml/halfspace/bench/internal/measure"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -47,8 +47,8 @@ func updatesUntil(ctx context.Context, name string, c learner.Config, b *engine.
 	}
 	began := measure.ThreadTime()
 	for {
-		pass, err := training.Learn(ctx, l, eval.NewMemory(b, nil), training.LearnOptions{})
-		if err != nil || pass.Converged {
+		r, err := pass(ctx, l, b, eval.Options{})
+		if err != nil || r.Converged {
 			return float64(l.Updates()), measure.ThreadTime() - began, err
 		}
 	}
@@ -56,18 +56,16 @@ func updatesUntil(ctx context.Context, name string, c learner.Config, b *engine.
 
 const ratesDelta = 0.1
 
-func pummaRates(ctx context.Context, o RunOptions) ([]Row, error) {
-	slopes, err := updateSlopes(ctx, o)
-	if err != nil {
-		return slopes, err
+func pummaRates(ctx context.Context, o RunOptions) error {
+	if err := updateSlopes(ctx, o); err != nil {
+		return err
 	}
-	values, err := biasValues(ctx, o)
-	return append(slopes, values...), err
+	return biasValues(ctx, o)
 }
 
 // updateSlopes has PUMMA with p = 2 ln n learn thresholds of several r, k and n, and fits a line to
 // the logarithms of the updates against those of r k ln n.
-func updateSlopes(ctx context.Context, o RunOptions) (rows []Row, err error) {
+func updateSlopes(ctx context.Context, o RunOptions) error {
 	type cell struct{ r, k, n int }
 	var cells []cell
 	for _, n := range []int{50, 200} {
@@ -77,31 +75,31 @@ func updateSlopes(ctx context.Context, o RunOptions) (rows []Row, err error) {
 			}
 		}
 	}
-	updates, took := make([][]float64, len(cells)), make([][]time.Duration, len(cells))
-	for i := range cells {
-		updates[i], took[i] = make([]float64, o.Runs), make([]time.Duration, o.Runs)
-	}
-	err = sideBySide(ctx, o, len(cells)*o.Runs, func(_ RunOptions, i int) (err error) {
-		c, run := cells[i/o.Runs], i%o.Runs
-		b, err := thresholds(c.r, c.k, c.n, o.Seed+uint64(run))
-		if err != nil {
-			return err
+	// of each cell the updates, and behind all of those the times
+	values, err := perRun(ctx, o, func(_ RunOptions, run int) ([]float64, error) {
+		out := make([]float64, 2*len(cells))
+		for i, c := range cells {
+			b, err := thresholds(c.r, c.k, c.n, o.Seed+uint64(run))
+			if err != nil {
+				return nil, err
+			}
+			p := &learners.PUMMAConfig{P: "auto", Delta: ratesDelta}
+			resolved, err := p.Resolve(learner.Facts{Features: c.n})
+			if err != nil {
+				return nil, err
+			}
+			n, took, err := updatesUntil(ctx, "pumma", resolved, b)
+			if err != nil {
+				return nil, err
+			}
+			out[i], out[len(cells)+i] = n, took.Seconds()
 		}
-		p := &learners.PUMMAConfig{P: "auto", Delta: ratesDelta}
-		resolved, err := p.Resolve(learner.Facts{Features: c.n})
-		if err != nil {
-			return err
-		}
-		updates[i/o.Runs][run], took[i/o.Runs][run], err = updatesUntil(ctx, "pumma", resolved, b)
-		return err
+		return out, nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	put := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
-	}
+	updates, seconds := values[:len(cells)], values[len(cells):]
 	fit := make([]float64, o.Runs)
 	for run := range fit {
 		var x, y []float64
@@ -112,18 +110,10 @@ func updateSlopes(ctx context.Context, o RunOptions) (rows []Row, err error) {
 		_, fit[run] = stat.LinearRegression(x, y, nil, false)
 	}
 	for i, c := range cells {
-		row := Row{Experiment: "pumma/rates", Quantity: "updates",
-			Row: fmt.Sprintf("pumma p=2 ln n, r=%d k=%d n=%d", c.r, c.k, c.n)}
-		for _, t := range took[i] {
-			row.Seconds += t.Seconds()
-		}
-		row.fill(updates[i])
-		put(row)
+		o.add(Row{Quantity: "updates", Row: fmt.Sprintf("pumma p=2 ln n, r=%d k=%d n=%d", c.r, c.k,
+			c.n), Seconds: floats.Sum(seconds[i])}, updates[i]...)
 	}
-	slope := Row{Experiment: "pumma/rates", Quantity: "slope",
-		Row: "pumma p=2 ln n, log updates against log(r k ln n)"}
-	slope.fill(fit)
-	put(slope)
+	o.add(Row{Quantity: "slope", Row: "pumma p=2 ln n, log updates against log(r k ln n)"}, fit...)
 	below := make([]float64, len(fit))
 	for i, s := range fit {
 		below[i] = 1 - s
@@ -150,73 +140,60 @@ func updateSlopes(ctx context.Context, o RunOptions) (rows []Row, err error) {
 		values []float64
 	}{{"r", exponent(func(c cell) float64 { return float64(c.r) })}, {"k", ofK},
 		{"ln n", exponent(func(c cell) float64 { return math.Log(float64(c.n)) })}} {
-		row := Row{Experiment: "pumma/rates", Quantity: "exponent",
-			Row: "pumma p=2 ln n, updates as a power of " + f.of}
-		row.fill(f.values)
-		put(row)
+		o.add(Row{Quantity: "exponent", Row: "pumma p=2 ln n, updates as a power of " + f.of},
+			f.values...)
 	}
 	less := make([]float64, len(ofK))
 	for i, e := range ofK {
 		less[i] = 2 - e
 	}
-	put(claim("pumma/rates", "pumma p=2 ln n, 2 above the exponent of k", "exponent",
-		"the bound is O(k^2 ln n), and experiments suggest a better one", less))
-	put(claim("pumma/rates", "pumma p=2 ln n, 1 above the slope of log updates against log(r k "+
-		"ln n)", "slope", "PUMMA seems to converge in O(r k ln n) iterations", below))
-	return rows, nil
+	o.claim("pumma p=2 ln n, 2 above the exponent of k", "exponent",
+		"the bound is O(k^2 ln n), and experiments suggest a better one", less)
+	o.claim("pumma p=2 ln n, 1 above the slope of log updates against log(r k ln n)", "slope",
+		"PUMMA seems to converge in O(r k ln n) iterations", below)
+	return nil
 }
 
 // biasValues has ROMMA learn thresholds with a feature -R or 1 that stands for the bias.
-func biasValues(ctx context.Context, o RunOptions) (rows []Row, err error) {
+func biasValues(ctx context.Context, o RunOptions) error {
 	const n, k = 100, 16
 	R := math.Sqrt(n)
 	c := &learners.ROMMAConfig{Aggressive: true, Delta: ratesDelta}
-	put := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
-	}
 	for _, r := range []int{1, 4, 8} {
 		bias := k - 2*r + 1
 		var updates [2][]float64
 		for v, value := range []float64{-R, 1} {
-			took := make([]time.Duration, o.Runs)
-			updates[v] = make([]float64, o.Runs)
-			err := sideBySide(ctx, o, o.Runs, func(_ RunOptions, run int) error {
+			values, err := perRun(ctx, o, func(_ RunOptions, run int) ([]float64, error) {
 				b, err := thresholds(r, k, n, o.Seed+uint64(run))
 				if err != nil {
-					return err
+					return nil, err
 				}
-				updates[v][run], took[run], err = updatesUntil(ctx, "romma", c, withBias(b, value))
-				return err
+				n, took, err := updatesUntil(ctx, "romma", c, withBias(b, value))
+				return []float64{n, took.Seconds()}, err
 			})
 			if err != nil {
-				return rows, err
+				return err
 			}
-			row := Row{Experiment: "pumma/rates", Quantity: "updates",
-				Row: fmt.Sprintf("romma aggressive, bias %d by a feature %g", bias, value)}
-			for _, t := range took {
-				row.Seconds += t.Seconds()
-			}
-			row.fill(updates[v])
-			put(row)
+			updates[v] = values[0]
+			o.add(Row{Quantity: "updates", Seconds: floats.Sum(values[1]),
+				Row: fmt.Sprintf("romma aggressive, bias %d by a feature %g", bias, value)},
+				values[0]...)
 		}
 		ratio := make([]float64, o.Runs)
 		for i := range ratio {
 			ratio[i] = updates[1][i] / updates[0][i]
 		}
-		row := Row{Experiment: "pumma/rates", Quantity: "times",
-			Row: fmt.Sprintf("romma aggressive, bias %d, updates with 1 by those with -R", bias)}
-		row.fill(ratio)
-		put(row)
+		o.add(Row{Quantity: "times", Row: fmt.Sprintf("romma aggressive, bias %d, updates with 1 "+
+			"by those with -R", bias)}, ratio...)
 		if r > 1 {
 			continue
 		}
 		const says = "another value than -R, as 1, increases the iterations by O(R^2) times " +
 			"where the bias is large"
-		put(claim("pumma/rates", fmt.Sprintf("bias %d, a feature 1 above -R", bias), "updates",
-			says, difference(updates[1], updates[0])))
-		put(claim("pumma/rates", fmt.Sprintf("bias %d, R^2 times a feature -R above 1", bias),
-			"updates", says, difference(scaled(updates[0], R*R), updates[1])))
+		o.claim(fmt.Sprintf("bias %d, a feature 1 above -R", bias), "updates", says,
+			difference(updates[1], updates[0]))
+		o.claim(fmt.Sprintf("bias %d, R^2 times a feature -R above 1", bias), "updates", says,
+			difference(scaled(updates[0], R*R), updates[1]))
 	}
-	return rows, nil
+	return nil
 }

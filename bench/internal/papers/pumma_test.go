@@ -197,7 +197,8 @@ func TestPUMMATable2(t *testing.T) {
 // TestPUMMARates: updates are those of the plain form, and exponents those of powers.
 func TestPUMMARates(t *testing.T) {
 	t.Parallel()
-	rows, err := updateSlopes(context.Background(), RunOptions{Runs: 2, Seed: 1})
+	rows, err := collect("pumma/rates", RunOptions{Runs: 2, Seed: 1},
+		func(o RunOptions) error { return updateSlopes(t.Context(), o) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,11 +212,7 @@ func TestPUMMARates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		X := make([][]float64, b.Len())
-		for i := range X {
-			X[i] = b.Row(i)
-		}
-		plain += float64(naive.PUMMA(X, b.Y, 2*math.Log(50), ratesDelta)) / 2
+		plain += float64(naive.PUMMA(rowsOf(b), b.Y, 2*math.Log(50), ratesDelta)) / 2
 	}
 	if got := of["pumma p=2 ln n, r=1 k=8 n=50 updates"]; got != plain {
 		t.Errorf("%v updates, the plain form makes %v", got, plain)

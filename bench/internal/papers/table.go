@@ -151,14 +151,6 @@ func (r *Row) fillAll(diffs [][]float64) (least int) {
 	return least
 }
 
-// claim returns the row of a claim: the differences, one a run, are above 0 where it holds.
-func claim(experiment, text, quantity, says string, diff []float64) Row {
-	r := Row{Experiment: experiment, Kind: Claim, Row: text, Quantity: quantity + "_difference",
-		Note: "the paper: " + says}
-	r.fill(diff)
-	return r
-}
-
 // judge sets the row's kind and its verdict, and puts into its note what the verdict hinges on:
 // tolerances, how many runs would decide it, and what is known of why it is not so.
 func (r *Row) judge() {

@@ -3,7 +3,6 @@ package papers
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/report"
-	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -39,8 +37,8 @@ func init() {
 		Summary: "test error against the number of kept examples on waveform (figure 11): " +
 			"perceptron, budget, tbp, svm",
 		Runs: 10, Needs: []string{measure.WaveformFile}, Draws: []string{"tbp/figure11"},
-		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/waveform", "Figure 11, waveform", measure.WaveformFile,
+		Run: func(ctx context.Context, o RunOptions) error {
+			return tbpRatsch(ctx, o, "Figure 11, waveform", measure.WaveformFile,
 				4000, learner.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
 		}})
 	register(Experiment{
@@ -48,8 +46,8 @@ func init() {
 		Summary: "test error against the number of kept examples on banana (figure 12): " +
 			"perceptron, budget, tbp, svm",
 		Runs: 10, Needs: []string{bananaFile}, Draws: []string{"tbp/figure12"},
-		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/banana", "Figure 12, banana", bananaFile, 4000,
+		Run: func(ctx context.Context, o RunOptions) error {
+			return tbpRatsch(ctx, o, "Figure 12, banana", bananaFile, 4000,
 				learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316)
 		}})
 	register(Experiment{
@@ -64,16 +62,16 @@ func init() {
 		Runs: 5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure9"},
 		Slow: "ten passes with the kernel exp(-d^2/512)", SlowRows: 12,
 		slowRow: withWords("exp(-d^2/512) 10 passes"),
-		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpUSPS(ctx, o, "tbp/usps", "Figure 9, USPS", 0, 1000, []int{35, 85, 150})
+		Run: func(ctx context.Context, o RunOptions) error {
+			return tbpUSPS(ctx, o, "Figure 9, USPS", 0, 1000, []int{35, 85, 150})
 		}})
 	register(Experiment{
 		Name: "tbp/usps-noise",
 		Summary: "test error against the number of kept examples on USPS with one label in ten " +
 			"flipped (figure 10)",
 		Runs: 5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure10"},
-		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpUSPS(ctx, o, "tbp/usps-noise", "Figure 10, USPS with 10 % noise", 0.1, 10,
+		Run: func(ctx context.Context, o RunOptions) error {
+			return tbpUSPS(ctx, o, "Figure 10, USPS with 10 % noise", 0.1, 10,
 				[]int{85, 150, 300})
 		}})
 	register(Experiment{
@@ -162,10 +160,10 @@ type paperOrder struct {
 	says                string
 }
 
-// row returns the row of the difference. high and low hold the quantity, one a run.
-func (p *paperOrder) row(experiment, prefix string, high, low []float64) Row {
-	row := Row{Experiment: experiment, Kind: Claim, Row: fmt.Sprintf("%s%s above %s", prefix,
-		p.high, p.low), Quantity: p.quantity + "_difference", Note: "the paper: " + p.says}
+// add puts the row of the difference. high and low hold the quantity, one a run.
+func (p *paperOrder) add(o RunOptions, prefix string, high, low []float64) {
+	row := Row{Kind: Claim, Row: fmt.Sprintf("%s%s above %s", prefix, p.high, p.low),
+		Quantity: p.quantity + "_difference", Note: "the paper: " + p.says}
 	if p.ours {
 		row.Note = p.says
 	}
@@ -185,8 +183,7 @@ func (p *paperOrder) row(experiment, prefix string, high, low []float64) Row {
 			high[i] += p.within
 		}
 	}
-	row.fill(difference(high, low))
-	return row
+	o.add(row, difference(high, low)...)
 }
 
 const (
@@ -200,14 +197,14 @@ const (
 
 // tbpRatsch draws for each run a training set of n of the file's examples; the rest is the test
 // set.
-func tbpRatsch(ctx context.Context, o RunOptions, name, title, file string, n int,
-	k learner.KernelConfig, C float64) ([]Row, error) {
+func tbpRatsch(ctx context.Context, o RunOptions, title, file string, n int,
+	k learner.KernelConfig, C float64) error {
 	draw, err := ratschRuns(ctx, o, file, n)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	sizes := []int{20, 40, 100, 200, 400}
-	t := tbpFigure{name: name, title: title, note: "the paper has a curve, no number",
+	t := tbpFigure{title: title, note: noNumber,
 		list: tbpLearners(k, C, sizes, 100, 20)}
 	for _, p := range sizes {
 		tbp := fmt.Sprintf("tbp p=%d", p)
@@ -231,29 +228,23 @@ func tbpRatsch(ctx context.Context, o RunOptions, name, title, file string, n in
 // and the test set, the rest.
 func ratschRuns(ctx context.Context, o RunOptions, file string, n int) (
 	draw func(run int) (train, test *engine.Block[float32]), err error) {
-	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
-		dataset.Options{})
+	d, err := load[float32](ctx, o, dataset.Options{}, file)
 	return func(run int) (train, test *engine.Block[float32]) {
-		order := make([]int32, d.Block.Len())
-		engine.Permute(order, o.Seed+uint64(run), 0)
-		train, test = &engine.Block[float32]{}, &engine.Block[float32]{}
-		d.Gather(train, order[:n])
-		d.Gather(test, order[n:])
-		return train, test
+		parts := shuffled(d, o.Seed+uint64(run), 0, n)
+		return parts[0], parts[1]
 	}, err
 }
 
 // tbpUSPS orders the training set anew for each run, and flips a share of its labels. Without noise
 // there are also ten passes, of the wider kernel only with o.Slow.
-func tbpUSPS(ctx context.Context, o RunOptions, name, title string, noise, C float64, sizes []int) (
-	[]Row, error) {
+func tbpUSPS(ctx context.Context, o RunOptions, title string, noise, C float64,
+	sizes []int) error {
 	draw, err := uspsRuns(ctx, o, noise)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var rows []Row
 	for _, den := range []float64{128, 512} {
-		t := tbpFigure{name: name, title: title, part: fmt.Sprintf("exp(-d^2/%g)", den),
+		t := tbpFigure{title: title, part: fmt.Sprintf("exp(-d^2/%g)", den),
 			note: uspsNote,
 			list: tbpLearners(learner.KernelConfig{Kernel: "rbf", Gamma: 1 / den}, C, sizes, 0, 0)}
 		ten := noise == 0 && (den == 128 || o.slow(t.part+", perceptron tbp, 10 passes p=35 p=85 "+
@@ -285,13 +276,11 @@ func tbpUSPS(ctx context.Context, o RunOptions, name, title string, noise, C flo
 				}
 			}
 		}
-		r, err := t.run(ctx, o, draw)
-		if err != nil {
-			return nil, err
+		if err := t.run(ctx, o, draw); err != nil {
+			return err
 		}
-		rows = append(rows, r...)
 	}
-	return rows, nil
+	return nil
 }
 
 // uspsRuns returns what draws a run's training and test set.
@@ -300,17 +289,15 @@ func uspsRuns(ctx context.Context, o RunOptions, noise float64) (func(run int) (
 	var d [2]*dataset.Data[float32]
 	for i, file := range []string{uspsTrain, uspsTest} {
 		var err error
-		if d[i], err = dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
-			dataset.Options{LabelCol: "1", Positive: "0"}); err != nil {
+		if d[i], err = load[float32](ctx, o, dataset.Options{LabelCol: "1", Positive: "0"},
+			file); err != nil {
 			return nil, err
 		}
 	}
 	return func(run int) (train, test *engine.Block[float32]) {
-		order := make([]int32, d[0].Block.Len())
-		engine.Permute(order, o.Seed+uint64(run), 0)
-		train = &engine.Block[float32]{}
-		d[0].Gather(train, order)
+		train = shuffled(d[0], o.Seed+uint64(run), 0)[0]
 		if noise > 0 { // a second permutation says whose labels are flipped
+			order := make([]int32, train.Len())
 			engine.Permute(order, o.Seed+uint64(run), 1)
 			for _, i := range order[:int(noise*float64(len(order)))] {
 				train.Y[i] = -train.Y[i]
@@ -322,16 +309,15 @@ func uspsRuns(ctx context.Context, o RunOptions, noise float64) (func(run int) (
 
 // tbpFigure13 compares error caches, on the clean training set. The paper's left-hand plots are the
 // right-hand ones with a logarithmic axis; its error bars are standard errors.
-func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
+func tbpFigure13(ctx context.Context, o RunOptions) error {
 	draw, err := uspsRuns(ctx, o, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learner.KernelConfig{Kernel: "rbf",
 		Gamma: 1. / 128}
-	var rows []Row
 	for _, p := range []int{35, 85} {
-		t := tbpFigure{name: "tbp/figure13", note: uspsNote}
+		t := tbpFigure{note: uspsNote}
 		figure := report.Figure{Name: fmt.Sprintf("tbp/figure13-p%d", p),
 			Title:  fmt.Sprintf("Figure 13, p = %d", p),
 			XLabel: "examples on which errors are counted", YLabel: "test error, %"}
@@ -379,9 +365,9 @@ func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 		found, err := tbpMeasure(ctx, o, t.list, draw)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		rows = append(rows, t.rows(o, found)...)
+		t.rows(o, found)
 		i := 0
 		for _, c := range caches {
 			line := report.Line{Name: c.line}
@@ -397,15 +383,15 @@ func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 		figure.Name, figure.XLog = figure.Name+"-log", true
 		o.drawn(figure)
 	}
-	return rows, nil
+	return nil
 }
 
 // tbpFigure is one of figures 9 to 12.
 type tbpFigure struct {
-	name, title string
-	part, note  string // part: of the rows' and the files' names, where there is more than one
-	list        []tbpLearner
-	orders      []paperOrder // of test errors
+	title      string
+	part, note string // part: of the rows' and the files' names, where there is more than one
+	list       []tbpLearner
+	orders     []paperOrder // of test errors
 }
 
 // tbpFound is what came of a learner's runs.
@@ -420,46 +406,46 @@ type tbpFound struct {
 func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(run int) (train,
 	test *engine.Block[float32])) ([]tbpFound, error) {
 	found := make([]tbpFound, len(list))
-	seconds := make([][]float64, len(list))
-	for i := range found {
-		found[i].errs, found[i].kept = make([]float64, o.Runs), make([]float64, o.Runs)
-		seconds[i] = make([]float64, o.Runs)
-	}
-	err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) error {
+	// of each learner the error, the number of kept examples and the time
+	values, err := perRun(ctx, o, func(o RunOptions, run int) (out []float64, err error) {
 		train, test := draw(run)
 		for i, l := range list {
-			f := &found[i]
 			began := measure.ThreadTime()
 			model, err := tbpTrain(ctx, o, l, train)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			seconds[i][run] = (measure.ThreadTime() - began).Seconds()
-			c, err := eval.Test(ctx, learner.ViewOf(model), eval.NewMemory(test, nil))
+			took := (measure.ThreadTime() - began).Seconds()
+			missed, err := testError(ctx, model, test)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			f.errs[run] = 100 * c.Error()
+			kept := 0
 			switch m := model.(type) {
 			case measure.VectorMachine[float32]:
-				f.kept[run] = float64(m.Solution().SupportVectors)
+				kept = m.Solution().SupportVectors
 			case learner.Keeper:
-				f.kept[run] = float64(m.Support())
+				kept = m.Support()
 			}
+			out = append(out, missed, float64(kept), took)
 			if run == 0 && l.plain != nil {
 				took, err := tbpPlain(ctx, o, l, train)
 				if err != nil {
-					return err
+					return nil, err
 				}
-				f.plain = at(took.Seconds() * float64(len(f.errs)))
+				found[i].plain = at(took.Seconds() * float64(o.Runs))
 			}
 		}
-		return nil
+		return out, nil
 	})
-	for i := range found {
-		found[i].seconds = floats.Sum(seconds[i])
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	for i := range found {
+		f := &found[i]
+		f.errs, f.kept, f.seconds = values[3*i], values[3*i+1], floats.Sum(values[3*i+2])
+	}
+	return found, nil
 }
 
 func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner,
@@ -473,11 +459,9 @@ func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner,
 		_, err = learner.Fit(ctx, model, train, learner.FitOptions{})
 		return model, err
 	}
-	d := dataset.Data[T]{Block: *train}
-	for pass := range max(1, l.passes) {
-		r, err := training.Learn(ctx, model, eval.NewMemory(train, d.Gather),
-			training.LearnOptions{Options: eval.Options{Before: int64(pass * train.Len()),
-				Shuffle: l.passes > 0, Seed: o.Seed}})
+	for n := range max(1, l.passes) {
+		r, err := pass(ctx, model, train, eval.Options{Before: int64(n * train.Len()),
+			Shuffle: l.passes > 0, Seed: o.Seed})
 		if err != nil || r.Converged {
 			return model, err
 		}
@@ -521,28 +505,21 @@ func tbpPlain(ctx context.Context, o RunOptions, l tbpLearner, train *engine.Blo
 	return took, nil
 }
 
-// rows returns those of the learners, and of the paper's orders.
-func (t *tbpFigure) rows(o RunOptions, found []tbpFound) (rows []Row) {
-	add := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
-	}
+// rows puts those of the learners, and of the paper's orders.
+func (t *tbpFigure) rows(o RunOptions, found []tbpFound) {
 	prefix := ""
 	if t.part != "" {
 		prefix = t.part + ", "
 	}
 	for i, l := range t.list {
 		f := &found[i]
-		row := Row{Experiment: t.name, Row: prefix + l.text, Quantity: "test_error_percent",
-			Seconds: f.seconds, NaiveSeconds: f.plain,
-			Note: fmt.Sprintf("%s; %.2f to %.2f over the runs", t.note, slices.Min(f.errs),
-				slices.Max(f.errs))}
-		row.fill(f.errs)
-		add(row)
-		support := Row{Experiment: t.name, Row: prefix + l.text, Quantity: "support", Note: t.note,
-			Seconds: f.seconds, NaiveSeconds: f.plain}
-		support.fill(f.kept)
-		add(support)
+		row := Row{Row: prefix + l.text, Seconds: f.seconds, NaiveSeconds: f.plain, Note: t.note}
+		support := row
+		row.Quantity, support.Quantity = "test_error_percent", "support"
+		row.Note += fmt.Sprintf("; %.2f to %.2f over the runs", slices.Min(f.errs),
+			slices.Max(f.errs))
+		o.add(row, f.errs...)
+		o.add(support, f.kept...)
 	}
 	of := func(text string) *tbpFound {
 		return &found[slices.IndexFunc(t.list,
@@ -550,7 +527,7 @@ func (t *tbpFigure) rows(o RunOptions, found []tbpFound) (rows []Row) {
 	}
 	for _, p := range t.orders {
 		if p.quantity == "support" {
-			add(p.row(t.name, prefix, of(p.high).kept, of(p.low).kept))
+			p.add(o, prefix, of(p.high).kept, of(p.low).kept)
 			continue
 		}
 		p.quantity = "test_error_percent"
@@ -559,9 +536,8 @@ func (t *tbpFigure) rows(o RunOptions, found []tbpFound) (rows []Row) {
 			high = append(slices.Clip(high), of(p.high).more[:p.more-len(high)]...)
 			low = append(slices.Clip(low), of(p.low).more[:p.more-len(low)]...)
 		}
-		add(p.row(t.name, prefix, high, low))
+		p.add(o, prefix, high, low)
 	}
-	return rows
 }
 
 // goOn measures the learners of orders that take more runs on these.
@@ -603,15 +579,15 @@ func (t *tbpFigure) goOn(ctx context.Context, o RunOptions, draw func(run int) (
 // run measures the learners and draws the figure, whose error bars go from the least to the largest
 // error.
 func (t *tbpFigure) run(ctx context.Context, o RunOptions, draw func(run int) (train,
-	test *engine.Block[float32])) ([]Row, error) {
+	test *engine.Block[float32])) error {
 	found, err := tbpMeasure(ctx, o, t.list, draw)
 	if err == nil {
 		err = t.goOn(ctx, o, draw, found)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	figure := report.Figure{Name: t.name, Title: strings.Trim(t.title+", "+t.part, ", "),
+	figure := report.Figure{Name: o.name, Title: strings.Trim(t.title+", "+t.part, ", "),
 		XLabel: "kept examples", YLabel: "test error, %", XLog: true}
 	if t.part != "" {
 		figure.Name += "-" + nameOf(t.part)
@@ -641,7 +617,8 @@ func (t *tbpFigure) run(ctx context.Context, o RunOptions, draw func(run int) (t
 		figure.Lines[i] = l.Sorted()
 	}
 	o.drawn(figure)
-	return t.rows(o, found), nil
+	t.rows(o, found)
+	return nil
 }
 
 // nameOf makes a part of a file's name of a title: its letters, digits and points.

@@ -10,14 +10,14 @@ import (
 
 // tbpRemovals runs the Tighter Budget Perceptron of figure 12 with 100 kept examples and its ways
 // to spend less on removals, beside the Budget Perceptron, and both with each update rule.
-func tbpRemovals(ctx context.Context, o RunOptions) ([]Row, error) {
+func tbpRemovals(ctx context.Context, o RunOptions) error {
 	const p = 100
 	k := learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}
 	draw, err := ratschRuns(ctx, o, bananaFile, 4000)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := tbpFigure{name: "tbp/removals", note: "the paper has no number"}
+	t := tbpFigure{note: "the paper has no number"}
 	u := learners.UpdateConfig{Update: "perceptron", C: 1}
 	tbp := func(text string, u learners.UpdateConfig, candidates, removals int) {
 		t.list = append(t.list, tbpLearner{text: text, learner: "tbp",
@@ -42,12 +42,11 @@ func tbpRemovals(ctx context.Context, o RunOptions) ([]Row, error) {
 	}
 	found, err := tbpMeasure(ctx, o, t.list, draw)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := t.rows(o, found)
-	r := claim(t.name, "candidates=1 above all of them", "test_error_percent",
-		"the error induced on examples seen is the better measure of what to remove",
+	t.rows(o, found)
+	o.claim("candidates=1 above all of them", "test_error_percent", "the error induced on "+
+		"examples seen is the better measure of what to remove",
 		difference(found[1].errs, found[0].errs))
-	o.done(r)
-	return append(rows, r), nil
+	return nil
 }

@@ -170,15 +170,16 @@ func TestTBPCurve(t *testing.T) {
 		t.Fatal(err)
 	}
 	var drawn report.Figure
-	f := tbpFigure{name: "tbp/test", list: tbpLearners(learner.KernelConfig{Kernel: "rbf",
+	f := tbpFigure{list: tbpLearners(learner.KernelConfig{Kernel: "rbf",
 		Sigma: 0.7}, 1, []int{20, 1000}, 0, 0)[1:],
 		orders: []paperOrder{{high: "budget p=20", low: "tbp p=20"}, {high: "budget p=1000",
 			low: "tbp p=1000"}}}
-	rows, err := f.run(context.Background(), RunOptions{Seed: 1, Runs: 3,
-		Drawn: func(f report.Figure) { drawn = f }}, func(run int) (
-		train, test *engine.Block[float32]) {
-		a, b := d.Block.Slice(1000*run, 1000*run+1000), d.Block.Slice(4000, 5300)
-		return &a, &b
+	rows, err := collect("tbp/test", RunOptions{Seed: 1, Runs: 3,
+		Drawn: func(f report.Figure) { drawn = f }}, func(o RunOptions) error {
+		return f.run(t.Context(), o, func(run int) (train, test *engine.Block[float32]) {
+			a, b := d.Block.Slice(1000*run, 1000*run+1000), d.Block.Slice(4000, 5300)
+			return &a, &b
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -185,20 +185,15 @@ type toyQuantity struct {
 }
 
 var (
-	toyError = toyQuantity{name: "test_error_percent", of: func(r *toyRun) (float64,
-		error) {
-		return r.missed, nil
-	}}
-	toyKept = toyQuantity{name: "support", of: func(r *toyRun) (float64, error) {
-		return float64(
-			len(r.kept)), nil
-	}}
+	toyError = toyQuantity{name: "test_error_percent",
+		of: func(r *toyRun) (float64, error) { return r.missed, nil }}
+	toyKept = toyQuantity{name: "support",
+		of: func(r *toyRun) (float64, error) { return float64(len(r.kept)), nil }}
 )
 
 // toyFigure is one of figures 6 to 8, under one reading.
 type toyFigure struct {
-	name, part, title string // part: of the files' names and the rows'
-	note              string
+	part, title, note string                   // part: of the files' names and the rows'
 	toy               func(r *engine.Rand) toy // of a run
 	examples, passes  int
 	list              []tbpLearner
@@ -212,13 +207,13 @@ type toyFigure struct {
 
 const toyTests = 10_000 // examples of a run's test set
 
-func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
+func (t *toyFigure) run(ctx context.Context, o RunOptions) error {
 	values := map[string]map[string][]float64{} // [quantity][learner] one a run
 	for _, q := range t.quantities {
 		values[q.name] = map[string][]float64{}
 	}
 	seconds := map[string]float64{}
-	figure := report.Figure{Name: t.name, Title: t.title, XLabel: "x1", YLabel: "x2"}
+	figure := report.Figure{Name: o.name, Title: t.title, XLabel: "x1", YLabel: "x2"}
 	if t.part != "" {
 		figure.Name += "-" + nameOf(t.part)
 	}
@@ -231,13 +226,13 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 		for _, l := range t.list {
 			r := toyRun{toy: toy, l: l, train: train, test: test}
 			if err := r.learn(ctx, o, t.passes); err != nil {
-				return nil, err
+				return err
 			}
 			seconds[l.text] += r.seconds
 			for _, q := range t.quantities {
 				v, err := q.of(&r)
 				if err != nil {
-					return nil, err
+					return err
 				}
 				values[q.name][l.text] = append(values[q.name][l.text], v)
 			}
@@ -247,7 +242,7 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 			if i := slices.Index(t.panels, l.text); i >= 0 && drawn <= t.most {
 				p, err := r.panel()
 				if err != nil {
-					return nil, err
+					return err
 				}
 				panels[i] = p
 			}
@@ -255,11 +250,6 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 		if drawn <= t.most && keeps > drawn {
 			figure.Panels, drawn = panels, keeps
 		}
-	}
-	var rows []Row
-	add := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
 	}
 	prefix := t.part
 	if prefix != "" {
@@ -270,23 +260,21 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 			if math.IsNaN(values[q.name][l.text][0]) { // the learner has none
 				continue
 			}
-			row := Row{Experiment: t.name, Row: prefix + l.text, Quantity: q.name,
-				differs: true, Seconds: seconds[l.text],
-				Note: "data drawn by us: " + t.note}
+			row := Row{Row: prefix + l.text, Quantity: q.name, differs: true,
+				Seconds: seconds[l.text], Note: "data drawn by us: " + t.note}
 			if v, ok := q.paper[l.text]; ok {
 				row.Paper = at(v)
 			} else {
 				row.Note += "; the paper has a picture, no number"
 			}
-			row.fill(values[q.name][l.text])
-			add(row)
+			o.add(row, values[q.name][l.text]...)
 		}
 	}
 	for _, c := range t.orders {
-		add(c.row(t.name, prefix, values[c.quantity][c.high], values[c.quantity][c.low]))
+		c.add(o, prefix, values[c.quantity][c.high], values[c.quantity][c.low])
 	}
 	o.drawn(figure)
-	return rows, nil
+	return nil
 }
 
 // panel draws the examples, the kept ones, where the score is 0 and where the likelier class
@@ -336,12 +324,11 @@ var toyReadings = []struct {
 	one  bool
 }{{"with a feature of 1", true}, {"through the origin", false}}
 
-func tbpFigure6(ctx context.Context, o RunOptions) ([]Row, error) {
+func tbpFigure6(ctx context.Context, o RunOptions) error {
 	const gap = 0.01
-	var rows []Row
 	for _, reading := range toyReadings {
 		t := toyFigure{
-			name: "tbp/figure6", part: reading.text, title: "Figure 6, " + reading.text,
+			part: reading.text, title: "Figure 6, " + reading.text,
 			note: fmt.Sprintf("1000 points, uniform in a square of side 2, on two sides of a "+
 				"line through its centre at a random angle, at least %g away from it", gap),
 			toy: func(r *engine.Rand) toy {
@@ -377,21 +364,18 @@ func tbpFigure6(ctx context.Context, o RunOptions) ([]Row, error) {
 					says: "the Budget Perceptron is slightly less accurate, even with more kept " +
 						"examples"})
 		}
-		r, err := t.run(ctx, o)
-		if err != nil {
-			return nil, err
+		if err := t.run(ctx, o); err != nil {
+			return err
 		}
-		rows = append(rows, r...)
 	}
-	return rows, nil
+	return nil
 }
 
-func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
+func tbpFigure7(ctx context.Context, o RunOptions) error {
 	share := func(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
-	var rows []Row
 	for _, reading := range toyReadings {
 		t := toyFigure{
-			name: "tbp/figure7", part: reading.text, title: "Figure 7, " + reading.text,
+			part: reading.text, title: "Figure 7, " + reading.text,
 			note: "1000 points, x1 = y + N(0, 1) and x2 uniform in [-2, 2]: the Bayes rule is " +
 				"x1 = 0, its error 15.87 %",
 			toy: func(*engine.Rand) toy {
@@ -408,10 +392,8 @@ func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
 			panels: []string{"perceptron", "budget p=20", "budget p=50", "tbp p=10", "tbp p=20",
 				"tbp p=50"},
 			quantities: []toyQuantity{toyError, toyKept,
-				{name: "above_bayes_percent", of: func(r *toyRun) (float64,
-					error) {
-					return r.missed - r.best(r.test), nil
-				}},
+				{name: "above_bayes_percent",
+					of: func(r *toyRun) (float64, error) { return r.missed - r.best(r.test), nil }},
 				// of the examples on the wrong side of the Bayes rule
 				{name: "noise_kept_percent", of: func(r *toyRun) (float64, error) {
 					n, of := 0, 0
@@ -452,16 +434,14 @@ func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
 				paperOrder{quantity: "kept_noise_percent", high: b, low: tb,
 					says: "noise is what the Budget Perceptron removes last"})
 		}
-		r, err := t.run(ctx, o)
-		if err != nil {
-			return nil, err
+		if err := t.run(ctx, o); err != nil {
+			return err
 		}
-		rows = append(rows, r...)
 	}
-	return rows, nil
+	return nil
 }
 
-func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
+func tbpFigure8(ctx context.Context, o RunOptions) error {
 	const (
 		gap    = 0.1
 		p      = 10 // as many as the paper's SVM keeps
@@ -471,7 +451,7 @@ func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
 	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learner.KernelConfig{Kernel: "rbf",
 		Sigma: 0.7}
 	t := toyFigure{
-		name: "tbp/figure8", title: "Figure 8",
+		title: "Figure 8",
 		note: fmt.Sprintf("100 points, uniform in a square of side 2, on two sides of x2 = "+
 			"sin(pi x1)/2 and at least %g above or below it; Gaussian kernel of sigma %g, svm "+
 			"without slack, "+
@@ -502,10 +482,8 @@ func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
 				KernelConfig: k}},
 		},
 		quantities: []toyQuantity{toyError, toyKept,
-			{name: "training_error_percent", of: func(r *toyRun) (float64,
-				error) {
-				return r.errorOn(r.train)
-			},
+			{name: "training_error_percent",
+				of: func(r *toyRun) (float64, error) { return r.errorOn(r.train) },
 				paper: map[string]float64{"tbp p=10": 0, "budget p=10": 0, "perceptron": 0,
 					"svm": 0}},
 			{name: "passes", of: func(r *toyRun) (float64, error) {

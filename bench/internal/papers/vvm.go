@@ -17,7 +17,6 @@ import (
 	"github.com/halfspace-ml/halfspace/bench/internal/measure"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/report"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -47,20 +46,17 @@ func init() {
 		Summary: "cumulative error of VVM, SOGP under three likelihoods, NG and PA on Spambase, " +
 			"Thyroid and Ionosphere",
 		Runs: 10, Needs: []string{spambaseFile, thyroidFile, ionosphereFile},
-		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			var rows []Row
+		Run: func(ctx context.Context, o RunOptions) error {
 			for _, s := range vvmStreams {
 				o := o
 				if s.runs > 0 && o.more {
 					o.Runs = s.runs
 				}
-				r, _, err := s.run(ctx, o)
-				if err != nil {
-					return nil, err
+				if _, err := s.run(ctx, o); err != nil {
+					return err
 				}
-				rows = append(rows, r...)
 			}
-			return rows, nil
+			return nil
 		}})
 }
 
@@ -107,7 +103,7 @@ func (g twoClasses) draw(ctx context.Context, seed uint64, n int) (*engine.Block
 // they are, and of their directions, which alone decide labels.
 var meansOf = [2]struct{ text, file string }{{"", ""}, {", means of length 1", "-length-1"}}
 
-func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
+func vvmFigure1(ctx context.Context, o RunOptions) error {
 	points := learners.PointsConfig{Tolerance: 1e-6, Sweeps: 100, Damping: 1}
 	list := []struct {
 		series  string
@@ -122,25 +118,24 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		{"wep", 10, "wep", &learners.WEPConfig{Buffer: 10, PointsConfig: points}},
 		{"adf", 1, "adf", &learners.ADFConfig{Covariance: "full"}},
 	}
-	var rows []Row
-	for _, g := range vvmGenerated {
-		mse, seconds := [2][][]float64{}, make([][]float64, len(list))
-		for i := range list {
-			for k := range mse {
-				mse[k] = append(mse[k], make([]float64, o.Runs))
-			}
-			seconds[i] = make([]float64, o.Runs)
+	names := make([]string, len(list))
+	for i, l := range list {
+		if names[i] = l.learner; l.series == "vvm" || l.series == "wep" {
+			names[i] += fmt.Sprintf(" B=%d", l.points)
 		}
-		err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) error {
+	}
+	for _, g := range vvmGenerated {
+		// of each learner the two errors and the time
+		values, err := perRun(ctx, o, func(o RunOptions, run int) (out []float64, err error) {
 			b, exact, err := g.draw(ctx, o.Seed+uint64(run), 150)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			for i, l := range list {
+			for _, l := range list {
 				ofLearner(ctx, l.learner)
 				model, err := learner.Make[float64](l.learner, l.config, learner.Env{Pool: o.Pool})
 				if err != nil {
-					return err
+					return nil, err
 				}
 				began := measure.ThreadTime()
 				if f := learner.AsFitter(model); f != nil {
@@ -149,49 +144,40 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 					err = model.Learn(b, make([]learner.Round, b.Len()))
 				}
 				if err != nil {
-					return err
+					return nil, err
 				}
-				seconds[i][run] = (measure.ThreadTime() - began).Seconds()
+				took := (measure.ThreadTime() - began).Seconds()
 				m := model.Weights()
-				for k, by := range [2][2]float64{{1, naive.MeanNormal3},
+				for _, by := range [2][2]float64{{1, naive.MeanNormal3},
 					{1 / normP(m, 2), 1 / normP(exact[:], 2)}} {
 					sum := 0.0
 					for j := range m {
 						d := by[0]*m[j] - float64(by[1]*exact[j])
 						sum += float64(d * d)
 					}
-					mse[k][i][run] = 1e5 * sum / float64(len(m))
+					out = append(out, 1e5*sum/float64(len(m)))
 				}
+				out = append(out, took)
 			}
-			return nil
+			return out, nil
 		})
 		if err != nil {
-			return nil, err
-		}
-		names := make([]string, len(list))
-		for i, l := range list {
-			if names[i] = l.learner; l.series == "vvm" || l.series == "wep" {
-				names[i] += fmt.Sprintf(" B=%d", l.points)
-			}
+			return err
 		}
 		for k, of := range meansOf {
+			mse := func(i int) []float64 { return values[3*i+k] }
 			figure := report.Figure{Name: "vvm/figure1-" + nameOf(g.name+of.file),
 				Title:  g.name + of.text,
 				XLabel: "points kept", YLabel: "mean square error, times 1e5", XLog: true}
 			for i, l := range list {
-				row := Row{Experiment: "vvm/figure1", Row: g.name + ", " + names[i] + of.text,
-					Quantity: "mse*1e5", Seconds: floats.Sum(seconds[i]), Note: "the paper has a " +
-						"figure, no number; data drawn until they can be separated"}
-				row.fill(mse[k][i])
-				rows = append(rows, row)
-				o.done(row)
+				row := o.add(Row{Row: g.name + ", " + names[i] + of.text, Quantity: "mse*1e5",
+					Seconds: floats.Sum(values[3*i+2]), Note: "the paper has a figure, no " +
+						"number; data drawn until they can be separated"}, mse(i)...)
 				if n := len(figure.Lines); n == 0 || figure.Lines[n-1].Name != l.series {
 					figure.Lines = append(figure.Lines, report.Line{Name: l.series})
 				}
-				c := &figure.Lines[len(figure.Lines)-1]
-				c.X, c.Y = append(c.X, float64(l.points)), append(c.Y, row.Ours)
-				c.Low, c.High = append(c.Low, row.Ours-row.OursPM), append(c.High,
-					row.Ours+row.OursPM)
+				figure.Lines[len(figure.Lines)-1].Add(float64(l.points), row.Ours,
+					row.Ours-row.OursPM, row.Ours+row.OursPM)
 			}
 			for i, l := range figure.Lines {
 				figure.Lines[i], figure.YMax = l.Sorted(), max(figure.YMax, slices.Max(l.High))
@@ -208,21 +194,20 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				{"adf above all", "the ADF classifier obtains the biggest estimation error",
 					[][2]int{{5, 0}, {5, 1}, {5, 2}, {5, 3}, {5, 4}}},
 			} {
-				row := Row{Experiment: "vvm/figure1", Kind: Claim, Row: g.name + ", " + c.text +
-					of.text, Quantity: "mse*1e5_difference", Note: "the paper: " + c.says}
 				var diffs [][]float64
 				for _, p := range c.pairs {
-					diffs = append(diffs, difference(mse[k][p[0]], mse[k][p[1]]))
+					diffs = append(diffs, difference(mse(p[0]), mse(p[1])))
 				}
-				p := c.pairs[row.fillAll(diffs)]
-				row.Note = joined(row.Note, fmt.Sprintf("here %s above %s", names[p[0]],
-					names[p[1]]))
-				rows = append(rows, row)
-				o.done(row)
+				o.addAll(Row{Kind: Claim, Row: g.name + ", " + c.text + of.text,
+					Quantity: "mse*1e5_difference", Note: "the paper: " + c.says}, diffs,
+					func(least int) string {
+						p := c.pairs[least]
+						return fmt.Sprintf("here %s above %s", names[p[0]], names[p[1]])
+					})
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 func scaled(v []float64, by float64) []float64 {
@@ -237,11 +222,11 @@ func scaled(v []float64, by float64) []float64 {
 // thyroidLearned examples. Beside them stand the errors on all examples, as in the paper's figures,
 // each made before its label was shown, ADF, which is B = 0, and the VVM without merging, which
 // have plain forms.
-func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
+func vvmTable1(ctx context.Context, o RunOptions) error {
 	const features, variance = 100, 2
 	all, err := thyroid.load(o.DataDir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	points := learners.PointsConfig{Tolerance: 1e-3, Sweeps: 20, Damping: 1}
 	plain := func(buffer int, oldest bool) *naive.VVM {
@@ -276,57 +261,42 @@ func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		list = append(list, wep, learnerMade{"vvm", "vvm", p.buffer,
 			&learners.VVMConfig{Buffer: p.buffer, Pairs: 1, PointsConfig: points}, p.vvm, nil})
 	}
-	var rows []Row
-	add := func(r Row) {
-		rows = append(rows, r)
-		o.done(r)
-	}
 	errs := map[string][]float64{}
 	for _, l := range list {
-		var after, whole []float64
-		var seconds float64
-		streams, times := make([][]int, o.Runs), make([]time.Duration, o.Runs)
-		tests := make([]float64, o.Runs)
-		err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) (err error) {
-			streams[run], times[run], err = onStream(ctx, o, run, all, l.learner, l.config,
-				features, variance)
-			if err == nil {
-				tests[run], err = onSplit(ctx, o, run, all, l.learner, l.config, features, variance)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		for run, wrong := range streams {
-			seconds += times[run].Seconds()
-			n, first := len(wrong)-1, wrong[l.buffer]
-			whole = append(whole, 100*float64(wrong[n])/float64(n))
-			after = append(after, 100*float64(wrong[n]-first)/float64(n-l.buffer))
-		}
-		var naiveSeconds *float64
-		if l.plain != nil {
-			took, err := plainOnStream(ctx, o, all, l.learner, l.config, features, variance,
-				l.plain)
+		s := streamLearner{all, l.learner, l.config, features, variance}
+		values, err := perRun(ctx, o, func(o RunOptions, run int) ([]float64, error) {
+			wrong, took, err := s.pass(ctx, o, run)
 			if err != nil {
 				return nil, err
 			}
+			tested, err := s.split(ctx, o, run)
+			n, first := len(wrong)-1, wrong[l.buffer]
+			return []float64{100 * float64(wrong[n]) / float64(n),
+				100 * float64(wrong[n]-first) / float64(n-l.buffer), tested, took.Seconds()}, err
+		})
+		if err != nil {
+			return err
+		}
+		whole, after, tests := values[0], values[1], values[2]
+		var naiveSeconds *float64
+		if l.plain != nil {
+			took, err := s.plain(ctx, o, l.plain)
+			if err != nil {
+				return err
+			}
 			naiveSeconds = at(took.Seconds() * float64(o.Runs))
 		}
-		row := Row{Experiment: "vvm/table1", Row: fmt.Sprintf("Thyroid B=%d, %s", l.buffer, l.text),
-			Quantity: "error_percent", Seconds: seconds, NaiveSeconds: naiveSeconds,
-			Note: fmt.Sprintf("not in the paper; all examples count, as in figures 2 to 4; "+
-				"%s %% where the first B do not", plusMinus(meanPM(after)))}
-		row.fill(whole)
-		test := Row{Experiment: row.Experiment, Row: row.Row, Quantity: "test_error_percent",
-			Note: fmt.Sprintf("%d examples learned, the rest tested; the paper does not tell its "+
-				"split", thyroidLearned)}
+		test := Row{Row: fmt.Sprintf("Thyroid B=%d, %s", l.buffer, l.text),
+			Quantity: "test_error_percent", Note: fmt.Sprintf("%d examples learned, the rest "+
+				"tested; the paper does not tell its split", thyroidLearned)}
 		if l.paper != nil {
 			test.Paper, test.PaperPM = at(l.paper[0]), halfWidth(l.paper[1], 10, 0.05)
 		}
-		test.fill(tests)
-		add(test)
-		add(row)
+		o.add(test, tests...)
+		o.add(Row{Row: test.Row, Quantity: "error_percent", Seconds: floats.Sum(values[3]),
+			NaiveSeconds: naiveSeconds, Note: fmt.Sprintf("not in the paper; all examples count, "+
+				"as in figures 2 to 4; %s %% where the first B do not",
+				plusMinus(meanPM(after)))}, whole...)
 		errs[fmt.Sprintf("%s B=%d", l.text, l.buffer)] = tests
 	}
 	const grows, slightly = "when the buffer size increases the performance improves",
@@ -335,10 +305,10 @@ func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		{"wep B=10", "vvm B=10", slightly}, {"wep B=20", "vvm B=20", slightly},
 		{"wep B=30", "vvm B=30", slightly}, {"wep B=50", "vvm B=50", slightly},
 	} {
-		add(claim("vvm/table1", fmt.Sprintf("Thyroid, %s above %s", c[0], c[1]),
-			"test_error_percent", c[2], difference(errs[c[0]], errs[c[1]])))
+		o.claim(fmt.Sprintf("Thyroid, %s above %s", c[0], c[1]), "test_error_percent", c[2],
+			difference(errs[c[0]], errs[c[1]]))
 	}
-	return rows, nil
+	return nil
 }
 
 // labelledFile is a data set in a file that labelledCSV reads. Features are standardised: each has
@@ -383,39 +353,48 @@ func (f labelledFile) load(dir string) (*dataset.Data[float64], error) {
 	return &dataset.Data[float64]{Block: *b}, nil
 }
 
-// streamOf returns the examples in the run's order.
-func streamOf(o RunOptions, run int, d *dataset.Data[float64]) *engine.Block[float64] {
-	order, b := make([]int32, d.Block.Len()), &engine.Block[float64]{}
-	engine.Permute(order, o.Seed+uint64(run), 0)
-	d.Gather(b, order)
-	return b
+// streamLearner is a learner on the examples of a data set in each run's order, through so many
+// random Fourier features, if there are any, whose frequencies are the run's.
+type streamLearner struct {
+	data     *dataset.Data[float64]
+	name     string
+	config   learner.Config
+	features int
+	variance float64
 }
 
-// plainOnStream times a learner's plain form on the first run's stream, and fails if the two
-// posterior means differ.
-func plainOnStream(ctx context.Context, o RunOptions, d *dataset.Data[float64], name string,
-	c learner.Config, features int, variance float64, plain *naive.VVM) (time.Duration, error) {
-	ofLearner(ctx, name)
+// mapped returns the run's examples as their random features.
+func (s streamLearner) mapped(o RunOptions, run int, pool *engine.Pool) (*engine.Block[float64],
+	error) {
+	b, seed := &engine.Block[float64]{}, o.Seed+uint64(run)
+	f, err := engine.NewFourier[float64](s.features, math.Sqrt(s.variance), seed, pool)
+	if err == nil {
+		err = f.Map(b, shuffled(s.data, seed, 0)[0])
+	}
+	return b, err
+}
+
+// plain times a plain form on the first run's stream, and fails if its posterior mean is not the
+// learner's.
+func (s streamLearner) plain(ctx context.Context, o RunOptions, plain *naive.VVM) (time.Duration,
+	error) {
+	ofLearner(ctx, s.name)
 	pool := o.freshPool()
 	defer pool.Close()
-	b := &engine.Block[float64]{}
-	f, err := engine.NewFourier[float64](features, math.Sqrt(variance), o.Seed, pool)
-	if err == nil {
-		err = f.Map(b, streamOf(o, 0, d))
-	}
+	b, err := s.mapped(o, 0, pool)
 	if err != nil {
 		return 0, err
 	}
-	l, err := learner.Make[float64](name, c, learner.Env{Pool: pool})
+	l, err := learner.Make[float64](s.name, s.config, learner.Env{Pool: pool})
 	if err == nil {
 		err = l.Learn(b, make([]learner.Round, b.Len()))
 	}
 	if err != nil {
 		return 0, err
 	}
-	runtime.LockOSThread() // its CPU time, as in onStream
+	runtime.LockOSThread() // its CPU time, as in pass
 	defer runtime.UnlockOSThread()
-	defer ofPlain(ctx, name)()
+	defer ofPlain(ctx, s.name)()
 	began := measure.ThreadTime()
 	for i, y := range b.Y {
 		x := slices.Clone(b.Row(i))
@@ -428,7 +407,7 @@ func plainOnStream(ctx context.Context, o RunOptions, d *dataset.Data[float64], 
 	for j, v := range l.Weights() {
 		if w := plain.M[j]; !(math.Abs(v-w) <= 1e-8) {
 			return 0, fmt.Errorf("bench: %s has a mean of %v for weight %d, its plain form %v",
-				name, v, j, w)
+				s.name, v, j, w)
 		}
 	}
 	return took, nil
@@ -437,11 +416,10 @@ func plainOnStream(ctx context.Context, o RunOptions, d *dataset.Data[float64], 
 // thyroidLearned is how many of Thyroid's 215 examples are learned where the rest are tested.
 const thyroidLearned = 140
 
-// onSplit returns the share of errors, in percent, on what comes after the first thyroidLearned
-// examples, which a learner of ofStream has learned.
-func onSplit(ctx context.Context, o RunOptions, run int, d *dataset.Data[float64], name string,
-	c learner.Config, features int, variance float64) (float64, error) {
-	l, b, err := ofStream(ctx, o, run, d, name, c, features, variance)
+// split returns the share of errors, in percent, on what comes after the first thyroidLearned
+// examples, which are learned.
+func (s streamLearner) split(ctx context.Context, o RunOptions, run int) (float64, error) {
+	l, b, err := s.make(ctx, o, run)
 	if err != nil {
 		return 0, err
 	}
@@ -449,34 +427,31 @@ func onSplit(ctx context.Context, o RunOptions, run int, d *dataset.Data[float64
 	if err := l.Learn(&first, make([]learner.Round, first.Len())); err != nil {
 		return 0, err
 	}
-	count, err := eval.Test(ctx, learner.ViewOf(l), eval.NewMemory(&rest, nil))
-	return 100 * count.Error(), err
+	return testError(ctx, l, &rest)
 }
 
-// ofStream makes a learner, on random Fourier features if there are any, whose frequencies are the
-// run's, and returns it with the examples in the run's order.
-func ofStream(ctx context.Context, o RunOptions, run int, d *dataset.Data[float64], name string,
-	c learner.Config, features int, variance float64) (learner.Learner[float64],
+// make returns the learner and the run's examples.
+func (s streamLearner) make(ctx context.Context, o RunOptions, run int) (learner.Learner[float64],
 	*engine.Block[float64], error) {
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
-	ofLearner(ctx, name)
-	if features > 0 {
-		name, c = "rff", &learners.RFFConfig{D: features, Sigma: math.Sqrt(variance), Base: name,
-			BaseConfig: c}
+	ofLearner(ctx, s.name)
+	name, c, seed := s.name, s.config, o.Seed+uint64(run)
+	if s.features > 0 {
+		name, c = "rff", &learners.RFFConfig{D: s.features, Sigma: math.Sqrt(s.variance),
+			Base: s.name, BaseConfig: s.config}
 	}
-	l, err := learner.Make[float64](name, c, learner.Env{Seed: o.Seed + uint64(run),
-		Pool: o.Pool})
-	return l, streamOf(o, run, d), err
+	l, err := learner.Make[float64](name, c, learner.Env{Seed: seed, Pool: o.Pool})
+	return l, shuffled(s.data, seed, 0)[0], err
 }
 
-// onStream has a learner of ofStream pass over the examples. It returns the number of wrong
-// predictions among the first 0, 1, 2, ... examples, each made before the label was shown. A score
-// of 0, the first one's, is wrong.
-func onStream(ctx context.Context, o RunOptions, run int, d *dataset.Data[float64], name string,
-	c learner.Config, features int, variance float64) (wrong []int, took time.Duration, err error) {
-	l, b, err := ofStream(ctx, o, run, d, name, c, features, variance)
+// pass has the learner pass over the examples. It returns the number of wrong predictions among the
+// first 0, 1, 2, ... examples, each made before the label was shown. A score of 0, the first one's,
+// is wrong.
+func (s streamLearner) pass(ctx context.Context, o RunOptions, run int) (wrong []int,
+	took time.Duration, err error) {
+	l, b, err := s.make(ctx, o, run)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -538,11 +513,16 @@ var vvmStreams = []vvmStream{
 			"sogp probit s0=.1": 11.65, "sogp step eps=.05": 12.17}},
 }
 
-// run returns the rows, and the final errors of each learner in percent, one a run.
-func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]float64, error) {
+// points are the settings of what keeps points.
+func (s *vvmStream) points() learners.PointsConfig {
+	return learners.PointsConfig{Noise: s.noise, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
+}
+
+// run puts the rows, and returns the final errors of each learner in percent, one a run.
+func (s *vvmStream) run(ctx context.Context, o RunOptions) (map[string][]float64, error) {
 	all, err := s.data.load(o.DataDir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	sogp := func(noise, eps float64) *learners.SOGPConfig {
 		return &learners.SOGPConfig{Basis: s.basis, Noise: noise, Eps: eps, Novelty: 1e-4,
@@ -553,13 +533,11 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 		config        learner.Config
 		features      int
 	}{
-		{"vvm", "vvm", &learners.VVMConfig{Buffer: s.buffer, Pairs: 1,
-			PointsConfig: learners.PointsConfig{Noise: s.noise, Tolerance: 1e-3, Sweeps: 20,
-				Damping: 1}}, s.features},
+		{"vvm", "vvm", &learners.VVMConfig{Buffer: s.buffer, Pairs: 1, PointsConfig: s.points()},
+			s.features},
 		{"adf", "adf", &learners.ADFConfig{Covariance: "full", Noise: s.noise}, s.features},
-		{"wep", "wep", &learners.WEPConfig{Buffer: s.buffer,
-			PointsConfig: learners.PointsConfig{Noise: s.noise, Tolerance: 1e-3, Sweeps: 20,
-				Damping: 1}}, s.features},
+		{"wep", "wep", &learners.WEPConfig{Buffer: s.buffer, PointsConfig: s.points()},
+			s.features},
 		{"ng", "ng", &learners.NGConfig{Buffer: s.buffer, Rank: 5, Decay: 0.995, Lambda: s.lambda,
 			Eta: s.eta}, s.features},
 		{"pa", "pa", &learners.PAConfig{Variant: 2, C: 2}, s.features},
@@ -571,8 +549,7 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 		list = slices.Insert(list, 1, list[0])
 		list[1].text = "vvm, largest margin evicted"
 		list[1].config = &learners.VVMConfig{Buffer: s.buffer, Pairs: 1, LargestMargin: true,
-			PointsConfig: learners.PointsConfig{Noise: s.noise, Tolerance: 1e-3, Sweeps: 20,
-				Damping: 1}}
+			PointsConfig: s.points()}
 	}
 	n := all.Block.Len()
 	step := (n + curvePoints - 1) / curvePoints
@@ -588,51 +565,45 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 			comma = ","
 		}
 	}
-	var rows []Row
 	final := map[string][]float64{}
 	for _, l := range list {
-		row := Row{Experiment: "vvm/figures2-4", Row: s.name + ", " + l.text,
-			Quantity: "error_percent", Note: note}
 		line := report.Line{Name: l.text}
 		for seen := n - (n-1)/step*step; seen <= n; seen += step { // the last is n
 			line.X, line.Y = append(line.X, float64(seen)), append(line.Y, 0)
 		}
+		stream := streamLearner{all, l.learner, l.config, l.features, s.variance}
 		wrong, took := make([][]int, o.Runs), make([]time.Duration, o.Runs)
 		err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) (err error) {
-			wrong[run], took[run], err = onStream(ctx, o, run, all, l.learner, l.config, l.features,
-				s.variance)
+			wrong[run], took[run], err = stream.pass(ctx, o, run)
 			return err
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
+		seconds := 0.0
 		for run, w := range wrong {
-			row.Seconds += took[run].Seconds()
+			seconds += took[run].Seconds()
 			for i, x := range line.X {
 				line.Y[i] += 100 * float64(w[int(x)]) / x / float64(o.Runs)
 			}
 			final[l.text] = append(final[l.text], 100*float64(w[n])/float64(n))
 		}
-		row.fill(final[l.text])
-		rows = append(rows, row)
-		o.done(row)
+		row := o.add(Row{Row: s.name + ", " + l.text, Quantity: "error_percent", Note: note,
+			Seconds: seconds}, final[l.text]...)
 		figure.Lines = append(figure.Lines, line)
 		// all curves begin at 100
 		figure.YMin, figure.YMax = min(figure.YMin, 0.8*row.Ours), max(figure.YMax, 2*row.Ours)
 	}
 	const best, natural = "VVMs have superior prediction accuracy, also to ADF",
 		"in the figures PA is above NG"
-	for _, c := range [][3]string{{"adf", "vvm", best},
-		{"ng", "vvm", best}, {"pa", "ng", natural}, {"sogp probit s0=1", "vvm", best},
-		{"sogp probit s0=.1", "vvm", best},
+	for _, c := range [][3]string{{"adf", "vvm", best}, {"ng", "vvm", best}, {"pa", "ng", natural},
+		{"sogp probit s0=1", "vvm", best}, {"sogp probit s0=.1", "vvm", best},
 		{"sogp step eps=.05", "vvm", best}} {
-		row := claim("vvm/figures2-4", fmt.Sprintf("%s, %s above %s", s.name, c[0], c[1]),
-			"error_percent", c[2], difference(final[c[0]], final[c[1]]))
-		rows = append(rows, row)
-		o.done(row)
+		o.claim(fmt.Sprintf("%s, %s above %s", s.name, c[0], c[1]), "error_percent", c[2],
+			difference(final[c[0]], final[c[1]]))
 	}
 	o.drawn(figure)
-	return rows, final, nil
+	return final, nil
 }
 
 const curvePoints = 200 // of a drawn curve at most

@@ -135,8 +135,8 @@ func TestVVMGuards(t *testing.T) {
 		c := &learners.VVMConfig{Buffer: 30, Pairs: 1,
 			PointsConfig: learners.PointsConfig{Noise: 0.01, Tolerance: 1e-3, Sweeps: 20,
 				Damping: 1}}
-		wrong, _, err := onStream(context.Background(), RunOptions{Seed: 1}, run, data, "vvm", c, 0,
-			0)
+		wrong, _, err := streamLearner{data: data, name: "vvm", config: c}.pass(t.Context(),
+			RunOptions{Seed: 1}, run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,8 +184,11 @@ func TestVVMStreams(t *testing.T) {
 			}
 			var drawn []report.Figure
 			o.Drawn = func(f report.Figure) { drawn = append(drawn, f) }
-			_, final, err := s.run(context.Background(), o)
-			if err != nil {
+			var final map[string][]float64
+			if _, err := collect("vvm/figures2-4", o, func(o RunOptions) (err error) {
+				final, err = s.run(t.Context(), o)
+				return err
+			}); err != nil {
 				t.Fatal(err)
 			}
 			vvm, ng, pa := stat.Mean(final["vvm"], nil), stat.Mean(final["ng"], nil),

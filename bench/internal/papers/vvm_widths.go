@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -29,62 +28,45 @@ const validationShare = 0.3
 // vvmWidths is the protocol of section 5.2: "we first run EP with various frequency parameters and
 // select the one with the smallest validation error". A width's error is the mean over the runs,
 // each with an order and frequencies of its own. VVM then learns the streams of figures 3 and 4.
-func vvmWidths(ctx context.Context, o RunOptions) ([]Row, error) {
-	var rows []Row
+func vvmWidths(ctx context.Context, o RunOptions) error {
 	for _, s := range vvmStreams {
 		if s.features == 0 || strings.Contains(s.name, "=") { // linear, or a second width of one
 			continue
 		}
 		all, err := s.data.load(o.DataDir)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		chosen, note, err := s.chooseWidth(ctx, o, all)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		rows = append(rows, Row{Experiment: "vvm/widths", Row: s.name + ", sigma^2 chosen by EP",
-			Quantity: "variance", Note: note})
-		rows[len(rows)-1].fill([]float64{chosen})
-		o.done(rows[len(rows)-1])
+		o.add(Row{Row: s.name + ", sigma^2 chosen by EP", Quantity: "variance", Note: note}, chosen)
 		if chosen == s.variance {
 			continue // the row is there
 		}
-		errs := map[float64][]float64{}
-		vvm := &learners.VVMConfig{Buffer: s.buffer, Pairs: 1,
-			PointsConfig: learners.PointsConfig{Noise: s.noise, Tolerance: 1e-3, Sweeps: 20,
-				Damping: 1}}
-		for _, variance := range []float64{chosen, s.variance} {
-			of := make([]float64, o.Runs)
-			err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) error {
-				wrong, _, err := onStream(ctx, o, run, all, "vvm", vvm, s.features, variance)
-				if err == nil {
-					of[run] = 100 * float64(wrong[len(wrong)-1]) / float64(len(wrong)-1)
+		vvm := &learners.VVMConfig{Buffer: s.buffer, Pairs: 1, PointsConfig: s.points()}
+		errs, err := perRun(ctx, o, func(o RunOptions, run int) (out []float64, err error) {
+			for _, variance := range []float64{chosen, s.variance} {
+				wrong, _, err := streamLearner{all, "vvm", vvm, s.features, variance}.pass(ctx, o,
+					run)
+				if err != nil {
+					return nil, err
 				}
-				return err
-			})
-			if err != nil {
-				return nil, err
+				n := len(wrong) - 1
+				out = append(out, 100*float64(wrong[n])/float64(n))
 			}
-			errs[variance] = of
+			return out, nil
+		})
+		if err != nil {
+			return err
 		}
-		for _, r := range []struct {
-			text, note string
-			values     []float64
-		}{
-			{"vvm, sigma^2 as chosen", "", errs[chosen]},
-			{fmt.Sprintf("vvm, sigma^2=%g of vvm/figures2-4 less that", s.variance),
-				"paired; above 0 where the chosen width is the better one",
-				difference(errs[s.variance], errs[chosen])},
-		} {
-			row := Row{Experiment: "vvm/widths", Row: s.name + ", " + r.text,
-				Quantity: "error_percent", Note: r.note}
-			row.fill(r.values)
-			rows = append(rows, row)
-			o.done(row)
-		}
+		o.add(Row{Row: s.name + ", vvm, sigma^2 as chosen", Quantity: "error_percent"}, errs[0]...)
+		o.add(Row{Row: fmt.Sprintf("%s, vvm, sigma^2=%g of vvm/figures2-4 less that", s.name,
+			s.variance), Quantity: "error_percent", Note: "paired; above 0 where the chosen " +
+			"width is the better one"}, difference(errs[1], errs[0])...)
 	}
-	return rows, nil
+	return nil
 }
 
 // chooseWidth returns the variance of the least validation error of EP, and all errors in words.
@@ -92,15 +74,21 @@ func (s *vvmStream) chooseWidth(ctx context.Context, o RunOptions, d *dataset.Da
 	chosen float64, note string, err error) {
 	least := math.Inf(1)
 	note = "the paper prints none. EP's errors on validation examples, in percent, by sigma^2:"
-	for _, variance := range widthGrid {
-		of := make([]float64, o.Runs)
-		if err := sideBySide(ctx, o, o.Runs, func(o RunOptions, run int) (err error) {
-			of[run], err = s.validated(ctx, o, run, d, variance)
-			return err
-		}); err != nil {
-			return 0, "", err
+	errs, err := perRun(ctx, o, func(o RunOptions, run int) (out []float64, err error) {
+		for _, variance := range widthGrid {
+			missed, err := s.validated(ctx, o, run, d, variance)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, missed)
 		}
-		mean, _ := meanPM(of)
+		return out, nil
+	})
+	if err != nil {
+		return 0, "", err
+	}
+	for i, variance := range widthGrid {
+		mean, _ := meanPM(errs[i])
 		note += fmt.Sprintf(" %g: %.2f;", variance, mean)
 		if mean < least {
 			least, chosen = mean, variance
@@ -114,12 +102,8 @@ func (s *vvmStream) chooseWidth(ctx context.Context, o RunOptions, d *dataset.Da
 func (s *vvmStream) validated(ctx context.Context, o RunOptions, run int,
 	d *dataset.Data[float64], variance float64) (float64, error) {
 	ofLearner(ctx, "ep")
-	z := &engine.Block[float64]{}
-	seed := o.Seed + uint64(run)
-	f, err := engine.NewFourier[float64](s.features, math.Sqrt(variance), seed, o.Pool)
-	if err == nil {
-		err = f.Map(z, streamOf(o, run, d))
-	}
+	z, err := streamLearner{data: d, features: s.features, variance: variance}.mapped(o, run,
+		o.Pool)
 	if err != nil {
 		return 0, err
 	}
