@@ -25,28 +25,24 @@ import (
 
 //export halfspace_learn_arrow
 func halfspace_learn_arrow(id C.halfspace_model, schema *C.struct_ArrowSchema,
-	batch *C.struct_ArrowArray, label *C.char) (mistakes C.int64_t) {
+	batch *C.struct_ArrowArray, label *C.char) C.int64_t {
 	defer C.halfspace_release_schema(schema)
 	defer C.halfspace_release_array(batch)
-	if !with(id, true, func(m *model) error {
+	return count(id, true, func(m *model) (int, error) {
 		if m.learn == nil {
-			return errSnapshot
+			return 0, errSnapshot
 		}
 		if label == nil {
-			return errors.New("the name of the labels' column is NULL")
+			return 0, errors.New("the name of the labels' column is NULL")
 		}
 		rows, err := rowsOfArrow(schema, batch, C.GoString(label), true)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		wrong, err := m.learn.LearnRows(context.Background(), rows)
 		m.names = nil // there may be new ones
-		mistakes = C.int64_t(wrong)
-		return err
-	}) {
-		return -1
-	}
-	return mistakes
+		return int(wrong), err
+	})
 }
 
 //export halfspace_score_arrow

@@ -155,6 +155,18 @@ func learning(m *halfspace.Model, err error) (*model, error) {
 	return &model{asked: m, learn: m}, nil
 }
 
+// count is what a function returns that counts something: -1 where it fails.
+func count(id C.halfspace_model, alone bool, of func(m *model) (int, error)) (n C.int64_t) {
+	if !with(id, alone, func(m *model) error {
+		counted, err := of(m)
+		n = C.int64_t(counted)
+		return err
+	}) {
+		return -1
+	}
+	return n
+}
+
 // result is what a function returns that has nothing else to say.
 func result(ok bool) C.int32_t {
 	if ok {
@@ -278,18 +290,18 @@ func (w *warnings) WithGroup(string) slog.Handler      { return w }
 
 //export halfspace_learn
 func halfspace_learn(id C.halfspace_model, rows *C.halfspace_rows, names **C.char,
-	n C.int32_t) (mistakes C.int64_t) {
-	if !with(id, true, func(m *model) error {
+	n C.int32_t) C.int64_t {
+	return count(id, true, func(m *model) (mistakes int, err error) {
 		if m.learn == nil {
-			return errSnapshot
+			return 0, errSnapshot
 		}
 		r, err := rowsOf(rows)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if names != nil {
 			if r.Names, err = textsOf(names, n); err != nil {
-				return err
+				return 0, err
 			}
 			r.Texts = true
 		} else {
@@ -302,34 +314,24 @@ func halfspace_learn(id C.halfspace_model, rows *C.halfspace_rows, names **C.cha
 		if names != nil {
 			m.names = nil // there may be new ones
 		}
-		mistakes = C.int64_t(wrong)
-		return err
-	}) {
-		return -1
-	}
-	return mistakes
+		return int(wrong), err
+	})
 }
 
 //export halfspace_outputs
-func halfspace_outputs(id C.halfspace_model) (n C.int32_t) {
-	if !with(id, false, func(m *model) error {
-		n = C.int32_t(m.Outputs())
-		return nil
-	}) {
-		return -1
-	}
-	return n
+func halfspace_outputs(id C.halfspace_model) C.int32_t {
+	return C.int32_t(count(id, false, func(m *model) (int, error) { return m.Outputs(), nil }))
 }
 
 //export halfspace_classes
-func halfspace_classes(id C.halfspace_model, to *C.char, size C.int64_t) (n C.int64_t) {
+func halfspace_classes(id C.halfspace_model, to *C.char, size C.int64_t) C.int64_t {
 	return given(id, false, to, size, func(m *model) ([]byte, error) {
 		return []byte(strings.Join(m.Classes(), "\x00") + "\x00"), nil
 	})
 }
 
 //export halfspace_describe
-func halfspace_describe(id C.halfspace_model, to *C.char, size C.int64_t) (n C.int64_t) {
+func halfspace_describe(id C.halfspace_model, to *C.char, size C.int64_t) C.int64_t {
 	return given(id, false, to, size, func(m *model) ([]byte, error) {
 		about := m.about
 		if about == nil {
@@ -357,56 +359,38 @@ func describe(m *halfspace.Model) map[string]any {
 //export halfspace_score
 func halfspace_score(id C.halfspace_model, rows *C.halfspace_rows, to *C.double,
 	places C.int64_t) C.int32_t {
-	return result(with(id, false, func(m *model) error {
-		return ask(m.ScoreRows, rows, to, places)
-	}))
+	return ask(id, asked.ScoreRows, rows, to, places)
 }
 
 //export halfspace_proba
 func halfspace_proba(id C.halfspace_model, rows *C.halfspace_rows, to *C.double,
 	places C.int64_t) C.int32_t {
-	return result(with(id, false, func(m *model) error {
-		return ask(m.ProbaRows, rows, to, places)
-	}))
+	return ask(id, asked.ProbaRows, rows, to, places)
 }
 
 //export halfspace_predict
 func halfspace_predict(id C.halfspace_model, rows *C.halfspace_rows, to *C.int32_t,
 	places C.int64_t) C.int32_t {
-	return result(with(id, false, func(m *model) error {
-		r, err := rowsOf(rows)
-		if err != nil {
-			return err
-		}
-		dst, err := slice[int32](unsafe.Pointer(to), int64(places))
-		if err != nil {
-			return err
-		}
-		return m.LabelRows(r, dst)
-	}))
+	return ask(id, asked.LabelRows, rows, to, places)
 }
 
 //export halfspace_ask_json
 func halfspace_ask_json(id C.halfspace_model, rows *C.char, what C.int32_t, to *C.double,
-	places C.int64_t) (n C.int64_t) {
-	if !with(id, false, func(m *model) error {
+	places C.int64_t) C.int64_t {
+	return count(id, false, func(m *model) (int, error) {
 		if rows == nil {
-			return errors.New("the rows are NULL")
+			return 0, errors.New("the rows are NULL")
 		}
 		dst, err := slice[float64](unsafe.Pointer(to), int64(places))
 		if err != nil {
-			return err
+			return 0, err
 		}
-		out, rows, err := m.askJSON(strings.NewReader(C.GoString(rows)), int32(what))
+		out, n, err := m.askJSON(strings.NewReader(C.GoString(rows)), int32(what))
 		if err == nil && len(out) <= len(dst) {
 			copy(dst, out)
 		}
-		n = C.int64_t(rows)
-		return err
-	}) {
-		return -1
-	}
-	return n
+		return n, err
+	})
 }
 
 // What halfspace_ask_json is asked for, as the header has it.
@@ -593,34 +577,30 @@ func halfspace_free(id C.halfspace_model) C.int32_t {
 // given copies what of returns into the caller's memory, if that is large enough, and returns its
 // length.
 func given(id C.halfspace_model, alone bool, to *C.char, size C.int64_t,
-	of func(m *model) ([]byte, error)) (n C.int64_t) {
-	if !with(id, alone, func(m *model) error {
+	of func(m *model) ([]byte, error)) C.int64_t {
+	return count(id, alone, func(m *model) (int, error) {
 		b, err := of(m)
+		if err == nil && to != nil && int64(size) >= int64(len(b)) {
+			copy(unsafe.Slice((*byte)(unsafe.Pointer(to)), size), b)
+		}
+		return len(b), err
+	})
+}
+
+// ask has a model say something of rows into the caller's memory: E is what C's T is in Go.
+func ask[T, E any](id C.halfspace_model, of func(asked, *halfspace.Rows, []E) error,
+	rows *C.halfspace_rows, to *T, places C.int64_t) C.int32_t {
+	return result(with(id, false, func(m *model) error {
+		r, err := rowsOf(rows)
 		if err != nil {
 			return err
 		}
-		if n = C.int64_t(len(b)); to != nil && size >= n {
-			copy(unsafe.Slice((*byte)(unsafe.Pointer(to)), size), b)
+		dst, err := slice[E](unsafe.Pointer(to), int64(places))
+		if err != nil {
+			return err
 		}
-		return nil
-	}) {
-		return -1
-	}
-	return n
-}
-
-// ask scores rows into the caller's memory.
-func ask(score func(*halfspace.Rows, []float64) error, rows *C.halfspace_rows, to *C.double,
-	places C.int64_t) error {
-	r, err := rowsOf(rows)
-	if err != nil {
-		return err
-	}
-	dst, err := slice[float64](unsafe.Pointer(to), int64(places))
-	if err != nil {
-		return err
-	}
-	return score(r, dst)
+		return of(m, r, dst)
+	}))
 }
 
 // optionsOf reads the options.

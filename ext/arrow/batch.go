@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -67,6 +68,45 @@ func (b *batch) release() {
 	if b.left.Add(-1) == 0 && b.done != nil {
 		b.done()
 	}
+}
+
+// cursor hands out the rows of one batch after another.
+type cursor struct {
+	cur  *batch // nil before the first and behind the last
+	next int    // row of cur
+}
+
+// take returns the next run, of about size bytes. more puts the next batch into cur, behind the
+// last one's rows.
+func (c *cursor) take(size int, more func() error) (format.Run, error) {
+	for c.cur == nil || c.next == c.cur.rows {
+		if c.cur != nil {
+			c.cur.release()
+		}
+		if err := more(); err != nil {
+			return format.Run{}, err
+		}
+	}
+	r, n := c.cur.cut(c.next, size)
+	c.next = r.hi
+	return format.Run{Value: r, Bytes: n}, nil
+}
+
+// look is what newPlan looks at: the first batch, nil if there is none.
+func (c *cursor) look(err error) (*batch, error) {
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	return c.cur, nil
+}
+
+// used has the batch that was looked at again, by the plan that was made of it.
+func (c *cursor) used(p *plan, rows array.RecordReader) (err error) {
+	if c.cur != nil {
+		c.cur.release()
+		c.cur, err = recordBatch(p, rows.RecordBatch())
+	}
+	return err
 }
 
 // run is rows lo to hi of a batch.

@@ -26,8 +26,7 @@ type ipcRuns struct {
 	msg    *messages
 	reader *ipc.Reader
 	plan   *plan
-	cur    *batch // nil before the first and behind the last
-	next   int    // row of cur
+	cursor
 }
 
 func openIPC(in format.File, o *format.Options, first *format.Layout) (format.Runs,
@@ -54,20 +53,18 @@ func (r *ipcRuns) open(o *format.Options, first *format.Layout) (lay *format.Lay
 	}
 	// the first batch may be looked at before it is known which columns are used
 	begin := func(p *plan) (*batch, error) {
-		if err := r.read(p); err != nil && err != io.EOF {
-			return nil, r.wrong(err)
+		b, err := r.look(r.read(p))
+		if err != nil {
+			err = r.wrong(err)
 		}
-		return r.cur, nil
+		return b, err
 	}
 	r.plan, lay, err = newPlan(r.in.Name(), r.reader.Schema(), o, first, begin)
 	if err != nil {
 		return nil, err
 	}
-	if r.cur != nil {
-		r.cur.release()
-		if r.cur, err = recordBatch(r.plan, r.reader.RecordBatch()); err != nil {
-			return nil, r.wrong(err)
-		}
+	if err := r.used(r.plan, r.reader); err != nil {
+		return nil, r.wrong(err)
 	}
 	return lay, nil
 }
@@ -91,30 +88,16 @@ func (r *ipcRuns) read(p *plan) (err error) {
 
 // Next implements format.Runs.
 func (r *ipcRuns) Next(_ []byte, size int) (format.Run, error) {
-	for r.cur == nil || r.next == r.cur.rows {
-		if r.cur != nil {
-			r.cur.release()
+	return r.take(size, func() error {
+		err := r.read(r.plan)
+		if err == io.EOF { // what stands behind the last batch must be as it should
+			err = r.msg.rest()
 		}
-		if err := r.read(r.plan); err != nil {
-			if err == io.EOF {
-				return format.Run{}, r.end()
-			}
-			return format.Run{}, r.wrong(err)
+		if err != nil && err != io.EOF {
+			err = r.wrong(err)
 		}
-	}
-	c, n := r.cur.cut(r.next, size)
-	r.next = c.hi
-	return format.Run{Value: c, Bytes: n}, nil
-}
-
-// end looks at what stands behind the last batch: io.EOF if that is as it should be.
-func (r *ipcRuns) end() error {
-	switch err := r.msg.rest(); {
-	case err == io.EOF:
-		return io.EOF
-	default:
-		return r.wrong(err)
-	}
+		return err
+	})
 }
 
 // wrong is the error of data that go wrong.

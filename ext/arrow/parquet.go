@@ -32,8 +32,7 @@ type parquetRuns struct {
 	batch   int64 // rows that are decoded at a time
 	rows    int64 // of the file
 	seen    int64 // rows so far
-	cur     *batch
-	next    int // row of cur
+	cursor
 }
 
 func openParquet(in format.File, o *format.Options, first *format.Layout) (format.Runs,
@@ -103,14 +102,11 @@ func (r *parquetRuns) open(in format.File, o *format.Options, first *format.Layo
 		if err := look.columns(p); err != nil {
 			return nil, look.wrong(err)
 		}
-		err := look.read()
-		if err == io.EOF {
-			return nil, nil
-		}
+		b, err := look.look(look.read())
 		if err != nil {
-			return nil, look.wrong(err)
+			err = look.wrong(err)
 		}
-		return look.cur, nil
+		return b, err
 	}
 	if r.plan, lay, err = newPlan(r.name, r.schema, o, first, begin); err != nil {
 		return nil, err
@@ -306,21 +302,16 @@ func (r *parquetRuns) column(i int) (a arr.Array, err error) {
 
 // Next implements format.Runs.
 func (r *parquetRuns) Next(_ []byte, size int) (format.Run, error) {
-	if r.cur == nil || r.next == r.cur.rows {
+	return r.take(size, func() error {
 		if r.cur != nil {
 			r.seen += int64(r.cur.rows)
-			r.cur.release()
 		}
-		if err := r.read(); err != nil {
-			if err == io.EOF {
-				return format.Run{}, err
-			}
-			return format.Run{}, r.wrong(err)
+		err := r.read()
+		if err != nil && err != io.EOF {
+			err = r.wrong(err)
 		}
-	}
-	c, n := r.cur.cut(r.next, size)
-	r.next = c.hi
-	return format.Run{Value: c, Bytes: n}, nil
+		return err
+	})
 }
 
 // Close implements format.Runs.

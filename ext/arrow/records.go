@@ -33,32 +33,20 @@ func Load[T engine.Float](ctx context.Context, name string, rows array.RecordRea
 type records struct {
 	rows array.RecordReader
 	plan *plan
-	cur  *batch
-	next int // row of cur
+	cursor
 }
 
 func ofRecords(name string, rows array.RecordReader) func(o *format.Options) (format.Runs,
 	*format.Layout, error) {
 	return func(o *format.Options) (format.Runs, *format.Layout, error) {
 		r := &records{rows: rows}
-		begin := func(p *plan) (*batch, error) {
-			err := r.read(p)
-			if err == io.EOF {
-				err = nil
-			}
-			return r.cur, err
-		}
+		begin := func(p *plan) (*batch, error) { return r.look(r.read(p)) }
 		p, lay, err := newPlan(name, rows.Schema(), o, nil, begin)
 		if err != nil {
 			return nil, nil, err
 		}
-		if r.plan = p; r.cur != nil {
-			r.cur.release()
-			if r.cur, err = recordBatch(p, rows.RecordBatch()); err != nil {
-				return nil, nil, err
-			}
-		}
-		return r, lay, nil
+		r.plan = p
+		return r, lay, r.used(p, rows)
 	}
 }
 
@@ -76,17 +64,7 @@ func (r *records) read(p *plan) (err error) {
 
 // Next implements format.Runs.
 func (r *records) Next(_ []byte, size int) (format.Run, error) {
-	for r.cur == nil || r.next == r.cur.rows {
-		if r.cur != nil {
-			r.cur.release()
-		}
-		if err := r.read(r.plan); err != nil {
-			return format.Run{}, err
-		}
-	}
-	c, n := r.cur.cut(r.next, size)
-	r.next = c.hi
-	return format.Run{Value: c, Bytes: n}, nil
+	return r.take(size, func() error { return r.read(r.plan) })
 }
 
 // Close implements format.Runs.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 )
 
@@ -107,50 +106,4 @@ func TestBilliard(t *testing.T) {
 		naive.ErrVersionSpace) {
 		t.Errorf("contradiction: %v", err)
 	}
-}
-
-// TestGibbs: within five standard errors of what is exact: without noise in three dimensions, with
-// noise in two, where the likelihood depends on the direction alone and is constant between the
-// rows' planes.
-func TestGibbs(t *testing.T) {
-	check := func(what string, X [][]float64, eps float64, want []float64) {
-		t.Helper()
-		mean, se, err := naive.Gibbs(X, eps, 40_000, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j := range want {
-			if math.Abs(mean[j]-want[j]) > 5*se[j] || se[j] > 0.03 {
-				t.Errorf("%s: mean[%d] is %v +- %v, exactly %v", what, j, mean[j], se[j], want[j])
-			}
-		}
-	}
-	for _, c := range readPoints(t)[:2] {
-		check("no noise", c.X, 0, c.Normal[:])
-	}
-	rand := engine.NewRand(5, 0)
-	X := make([][]float64, 12)
-	for i := range X {
-		X[i] = []float64{0.7 + rand.Normal(), rand.Normal() - 0.3} // not separable
-	}
-	if _, err := naive.Inside(X); err == nil {
-		t.Fatal("separable")
-	}
-	const eps = 0.1
-	var weight, x, y float64
-	const parts = 1_000_000
-	for k := range parts {
-		sin, cos := math.Sincos(2 * math.Pi * (float64(k) + 0.5) / parts)
-		f := 1.0
-		for _, r := range X {
-			if r[0]*cos+r[1]*sin > 0 {
-				f *= 1 - eps
-			} else {
-				f *= eps
-			}
-		}
-		weight, x, y = weight+f, x+f*cos, y+f*sin
-	}
-	length := math.Sqrt(math.Pi / 2) // mean of |N(0, I)|
-	check("noise", X, eps, []float64{length * x / weight, length * y / weight})
 }

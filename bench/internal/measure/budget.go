@@ -2,8 +2,6 @@ package measure
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -17,13 +15,11 @@ import (
 // kernel value when it needs it; and OBPM with a hundred members against OBPM with one that keeps
 // as many examples.
 func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
-	adult, err := dataset.Load[float32](ctx, []string{filepath.Join(dataDir, "a9a.gz")},
-		dataset.Options{})
+	adult, err := load[float32](ctx, dataDir, dataset.Options{}, "a9a.gz")
 	if err != nil {
 		return nil, err
 	}
-	wave, err := dataset.Load[float64](ctx, []string{filepath.Join(dataDir, WaveformFile)},
-		dataset.Options{})
+	wave, err := load[float64](ctx, dataDir, dataset.Options{}, WaveformFile)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +47,11 @@ func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	gamma := engine.RBFSigma(sigma).Gamma
 	return runAll(ctx, []pair{
 		{name: "budget/a9a/rbf/p=100", unit: "ns/example", scale: float64(a.Len()),
-			ours: passOf(&a, "budget", &learners.BudgetConfig{Budget: 100, UpdateConfig: u,
-				KernelConfig: rbf(1. / 123)})},
+			ours: streamed(&a, "budget", &learners.BudgetConfig{Budget: 100, UpdateConfig: u,
+				KernelConfig: rbf(1. / 123)}, nil)},
 		{name: "tbp/waveform/rbf/p=100/q=300", unit: "ns/example", scale: float64(w.Len()),
-			ours: passOf(&w32, "tbp", &learners.TBPConfig{Budget: 100, ErrorCache: "random",
-				ErrorSize: 300, Ties: "oldest", UpdateConfig: u, KernelConfig: rbf(gamma)}),
+			ours: streamed(&w32, "tbp", &learners.TBPConfig{Budget: 100, ErrorCache: "random",
+				ErrorSize: 300, Ties: "oldest", UpdateConfig: u, KernelConfig: rbf(gamma)}, nil),
 			peerName: "naive", peer: func(k int) {
 				for range k {
 					l := naive.TBP{RBF: naive.RBF{Gamma: gamma}, P: 100, Q: 300}
@@ -65,8 +61,8 @@ func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 				}
 			}},
 		{name: "obpm/mnist8/rbf/p=100/N=100", unit: "ns/example", scale: float64(m.Len()),
-			ours: passOf(&m, "obpm", obpm(100)), peerName: "N=1", peer: passOf(&m, "obpm",
-				obpm(1))},
+			ours:     streamed(&m, "obpm", obpm(100), nil),
+			peerName: "N=1", peer: streamed(&m, "obpm", obpm(1), nil)},
 	}, o)
 }
 
@@ -76,20 +72,4 @@ func narrow(v []float64) []float32 {
 		s[i] = float32(v[i])
 	}
 	return s
-}
-
-// passOf lets a new learner make one pass.
-func passOf(b *engine.Block[float32], name string, c learner.Config) func(k int) {
-	return func(k int) {
-		rounds := make([]learner.Round, b.Len())
-		for range k {
-			l, err := learner.Make[float32](name, c, learner.Env{Seed: 1})
-			if err == nil {
-				err = l.Learn(b, rounds)
-			}
-			if err != nil {
-				panic(fmt.Sprintf("bench: %s: %v", name, err)) // constant settings, checked data
-			}
-		}
-	}
 }

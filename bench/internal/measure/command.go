@@ -156,7 +156,7 @@ func (r *runs) cases(dataDir string) ([]pair, error) {
 			return nil, fmt.Errorf("bench: command: %w", err)
 		}
 	}
-	if err := writeScaled(wide, wideStream(wideRows), 1); err != nil {
+	if err := writeScaled(wide, sparseStream(wideRows, wideFeatures), 1); err != nil {
 		return nil, err
 	}
 	train := r.lines.Train
@@ -193,7 +193,7 @@ func (r *runs) cases(dataDir string) ([]pair, error) {
 // memory measures one run each.
 func (r *runs) memory(dataDir string) ([]Result, error) {
 	stream := filepath.Join(r.dir, "million")
-	b := millionFeatures()
+	b := sparseStream(20_000, 1_000_000)
 	if err := writeScaled(stream, b, 1); err != nil {
 		return nil, err
 	}
@@ -212,8 +212,7 @@ func (r *runs) memory(dataDir string) ([]Result, error) {
 		// After two steps the memory is what it is after all fifty: they go over the same rows.
 		args := r.lines.Train("kmp", append(kernel, [][2]string{{"size", "50"},
 			{"until-converged", "true"}, {"max-updates", "2"}, {"positive", "8"}}...), r.model,
-			filepath.Join(dataDir, "train-images-idx3-ubyte.gz"),
-			filepath.Join(dataDir, "train-labels-idx1-ubyte.gz"))
+			filepath.Join(dataDir, digitFiles[0]), filepath.Join(dataDir, digitFiles[1]))
 		res, err := r.resident("kmp/mnist8-60000/"+kernel[0][1]+"/size=50", 0, args)
 		if err != nil {
 			return out, err
@@ -241,26 +240,6 @@ func (r *runs) resident(name string, state int64, args []string) (Result, error)
 			peak*mb/float64(state), float64(state)/mb)
 	}
 	return res, nil
-}
-
-// millionFeatures is a stream of 20,000 examples with 20 of a million features each.
-func millionFeatures() *engine.Block[float32] {
-	rng := engine.NewRand(5, 0)
-	const n, nonZeros, each = 20_000, 20, 1_000_000 / 20
-	b := &engine.Block[float32]{Dim: nonZeros * each, Ptr: []int{0}}
-	for range n {
-		for k := range nonZeros {
-			b.Idx = append(b.Idx, int32(k*each+int(rng.Uniform()*each)))
-			b.Val = append(b.Val, float32(rng.Normal()))
-		}
-		b.Ptr = append(b.Ptr, len(b.Idx))
-		y := float32(1)
-		if rng.Uniform() < 0.5 {
-			y = -1
-		}
-		b.Y = append(b.Y, y)
-	}
-	return b
 }
 
 // stateBytes is what OBPM's state holds after a pass.

@@ -46,7 +46,7 @@ func TestRuns(t *testing.T) {
 
 // TestWide: the stream is one that learners take, and what is wanted of cases are cases.
 func TestWide(t *testing.T) {
-	b := wideStream(10)
+	b := sparseStream(10, wideFeatures)
 	if err := b.Check(); err != nil || b.Len() != 10 || len(b.Idx) != 10*wideNonZeros {
 		t.Error(b.Len(), len(b.Idx), err)
 	}

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,19 @@ import (
 
 // WaveformFile is the name of Raetsch's waveform data in DataDir.
 const WaveformFile = "raetsch-waveform.csv.gz"
+
+// digitFiles are MNIST's images to learn from, and their labels.
+var digitFiles = []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"}
+
+// load reads files of a folder as one data set.
+func load[T engine.Float](ctx context.Context, dir string, o dataset.Options, files ...string) (
+	*dataset.Data[T], error) {
+	var paths []string
+	for _, name := range files {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return dataset.Load[T](ctx, paths, o)
+}
 
 // Sonar loads from dir the 104 training patterns of sonar, mines first, in the order of the files,
 // in the augmented space: each with one more feature, which is 1.

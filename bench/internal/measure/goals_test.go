@@ -29,7 +29,7 @@ func TestGoals(t *testing.T) {
 	for _, n := range []int{16, 123, 784, 6125} {
 		names = append(append(names, dense32(n)...), dense64(n)...)
 	}
-	names = append(names, rowsAtPage(8), symmetricLoop[float64](100), symmetricLoop[float32](100))
+	names = append(append(names, rowsAtPage(8)), symmetricCases(100)...)
 	problems, err := svmProblems(context.Background(), "")
 	if err != nil {
 		t.Fatal(err)

@@ -76,6 +76,17 @@ func loop(f func()) func(int) {
 	}
 }
 
+// kernel is a case of one call, which loads and stores so much.
+func kernel(name string, t traffic, ours func()) pair {
+	return pair{name: name, unit: "ns/op", traffic: t, ours: loop(ours)}
+}
+
+// beside gives a case its peer.
+func (p pair) beside(name string, peer func()) pair {
+	p.peerName, p.peer = name, loop(peer)
+	return p
+}
+
 func dense32(n int) []pair {
 	x, y := vectors[float32](n)
 	v := 4 * n // bytes
@@ -87,39 +98,19 @@ func dense32(n int) []pair {
 	}
 	dst := make([]float32, rows)
 	return []pair{
-		{name: name("dot"), unit: "ns/op", peerName: "gonum",
-			traffic: through(2*v, 0, 2*v),
-			ours:    loop(func() { vecmath.Dot(x, y) }), peer: loop(func() {
-				peerBLAS.Sdot(n, x, 1, y,
-					1)
-			})},
-		{name: name("axpy"), unit: "ns/op", peerName: "gonum",
-			traffic: through(2*v, v, 2*v),
-			ours:    loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() {
-				peerBLAS.Saxpy(n,
-					1e-9, x, 1, y, 1)
-			})},
-		{name: name("scal"), unit: "ns/op", peerName: "gonum",
-			traffic: through(v, v, v),
-			ours:    loop(func() { vecmath.Scal(x, -1) }), peer: loop(func() {
-				peerBLAS.Sscal(n, -1, x,
-					1)
-			})},
-		{name: name("sumsq"), unit: "ns/op", peerName: "gonum-nrm2",
-			traffic: through(v, 0, v),
-			ours:    loop(func() { vecmath.SumSq(x) }), peer: loop(func() {
-				peerBLAS.Snrm2(n, x,
-					1)
-			})},
-		{name: name("sqdist"), unit: "ns/op", traffic: through(2*v, 0, 2*v),
-			ours: loop(func() { vecmath.SqDist(x, y) })},
-		{name: fmt.Sprintf("rowsdot/f32/n=%dx%d", rows, n), unit: "ns/op", peerName: "gonum-gemv",
-			traffic: through((rows+1)*v, 4*rows, (rows+1)*v),
-			ours:    loop(func() { vecmath.RowsDot(dst, m, n, y) }),
-			peer: loop(func() {
-				peerBLAS.Sgemv(blas.NoTrans, rows, n, 1, m, n, y, 1, 0, dst,
-					1)
-			})},
+		kernel(name("dot"), through(2*v, 0, 2*v), func() { vecmath.Dot(x, y) }).
+			beside("gonum", func() { peerBLAS.Sdot(n, x, 1, y, 1) }),
+		kernel(name("axpy"), through(2*v, v, 2*v), func() { vecmath.Axpy(y, 1e-9, x) }).
+			beside("gonum", func() { peerBLAS.Saxpy(n, 1e-9, x, 1, y, 1) }),
+		kernel(name("scal"), through(v, v, v), func() { vecmath.Scal(x, -1) }).
+			beside("gonum", func() { peerBLAS.Sscal(n, -1, x, 1) }),
+		kernel(name("sumsq"), through(v, 0, v), func() { vecmath.SumSq(x) }).
+			beside("gonum-nrm2", func() { peerBLAS.Snrm2(n, x, 1) }),
+		kernel(name("sqdist"), through(2*v, 0, 2*v), func() { vecmath.SqDist(x, y) }),
+		kernel(fmt.Sprintf("rowsdot/f32/n=%dx%d", rows, n),
+			through((rows+1)*v, 4*rows, (rows+1)*v), func() { vecmath.RowsDot(dst, m, n, y) }).
+			beside("gonum-gemv",
+				func() { peerBLAS.Sgemv(blas.NoTrans, rows, n, 1, m, n, y, 1, 0, dst, 1) }),
 	}
 }
 
@@ -129,27 +120,14 @@ func dense64(n int) []pair {
 	v := 8 * n // bytes
 	name := func(op string) string { return fmt.Sprintf("%s/f64/n=%d", op, n) }
 	return []pair{
-		{name: name("dot"), unit: "ns/op", peerName: "gonum",
-			traffic: through(2*v, 0, 2*v),
-			ours:    loop(func() { vecmath.Dot(x, y) }), peer: loop(func() {
-				peerBLAS.Ddot(n, x, 1, y,
-					1)
-			})},
-		{name: name("axpy"), unit: "ns/op", peerName: "gonum",
-			traffic: through(2*v, v, 2*v),
-			ours:    loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() {
-				peerBLAS.Daxpy(n,
-					1e-9, x, 1, y, 1)
-			})},
-		{name: name("sumsq"), unit: "ns/op", peerName: "gonum-nrm2",
-			traffic: through(v, 0, v),
-			ours:    loop(func() { vecmath.SumSq(x) }), peer: loop(func() {
-				peerBLAS.Dnrm2(n, x,
-					1)
-			})},
-		{name: fmt.Sprintf("dotmixed/f64f32/n=%d", n), unit: "ns/op",
-			traffic: through(v+v/2, 0, v+v/2),
-			ours:    loop(func() { vecmath.DotMixed(y, x32) })},
+		kernel(name("dot"), through(2*v, 0, 2*v), func() { vecmath.Dot(x, y) }).
+			beside("gonum", func() { peerBLAS.Ddot(n, x, 1, y, 1) }),
+		kernel(name("axpy"), through(2*v, v, 2*v), func() { vecmath.Axpy(y, 1e-9, x) }).
+			beside("gonum", func() { peerBLAS.Daxpy(n, 1e-9, x, 1, y, 1) }),
+		kernel(name("sumsq"), through(v, 0, v), func() { vecmath.SumSq(x) }).
+			beside("gonum-nrm2", func() { peerBLAS.Dnrm2(n, x, 1) }),
+		kernel(fmt.Sprintf("dotmixed/f64f32/n=%d", n), through(v+v/2, 0, v+v/2),
+			func() { vecmath.DotMixed(y, x32) }),
 	}
 }
 
@@ -163,10 +141,9 @@ func rowsAtPage(n int) pair {
 		copy(m[r*n:], x)
 	}
 	dst := make([]float32, rows)
-	return pair{name: fmt.Sprintf("rowsdot/f32/n=%dx%d/page", rows, n), unit: "ns/op",
-		peerName: "gonum-gemv",
-		ours:     loop(func() { vecmath.RowsDot(dst, m, n, x) }),
-		peer:     loop(func() { peerBLAS.Sgemv(blas.NoTrans, rows, n, 1, m, n, x, 1, 0, dst, 1) })}
+	return kernel(fmt.Sprintf("rowsdot/f32/n=%dx%d/page", rows, n), traffic{},
+		func() { vecmath.RowsDot(dst, m, n, x) }).beside("gonum-gemv",
+		func() { peerBLAS.Sgemv(blas.NoTrans, rows, n, 1, m, n, x, 1, 0, dst, 1) })
 }
 
 // mixedRows measures float64 sums over short rows of float32, as rows of kernel values take them,
@@ -176,14 +153,12 @@ func mixedRows(n int) pair {
 	m, _ := vectors[float32](rows * n)
 	x, _ := vectors[float64](n)
 	dst := make([]float64, rows)
-	return pair{name: fmt.Sprintf("rowsdotmixed/f64f32/n=%dx%d", rows, n), unit: "ns/op",
-		peerName: "dotmixed-each",
-		ours:     loop(func() { vecmath.RowsDotMixed(dst, m, n, x) }),
-		peer: loop(func() {
-			for r := range dst {
-				dst[r] = vecmath.DotMixed(x, m[r*n:][:n])
-			}
-		})}
+	return kernel(fmt.Sprintf("rowsdotmixed/f64f32/n=%dx%d", rows, n), traffic{},
+		func() { vecmath.RowsDotMixed(dst, m, n, x) }).beside("dotmixed-each", func() {
+		for r := range dst {
+			dst[r] = vecmath.DotMixed(x, m[r*n:][:n])
+		}
+	})
 }
 
 // sparse measures a dot of nnz non-zeros with a dense vector of d against the plain loop.
@@ -194,16 +169,15 @@ func sparse(nnz, d int) pair {
 		idx[k] = int32(k * d / nnz)
 	}
 	v = v[:nnz]
-	return pair{name: fmt.Sprintf("sparsedot/f32/nnz=%d/d=%d", nnz, d), unit: "ns/op",
-		peerName: "go-loop",
-		ours:     loop(func() { vecmath.SparseDotUnchecked(trusted.Indices{}, idx, v, w) }),
-		peer: loop(func() {
+	return kernel(fmt.Sprintf("sparsedot/f32/nnz=%d/d=%d", nnz, d), traffic{},
+		func() { vecmath.SparseDotUnchecked(trusted.Indices{}, idx, v, w) }).beside("go-loop",
+		func() {
 			var s float32
 			for k, j := range idx {
 				s += v[k] * w[j]
 			}
 			keep(s)
-		})}
+		})
 }
 
 // lanes measures the member-lane kernels at the shape of a9a: one example, all members.
@@ -222,25 +196,18 @@ func lanes(nnz, d, members int) []pair {
 		return fmt.Sprintf("%s/f32/nnz=%d/N=%d", op, nnz, members)
 	}
 	return []pair{
-		{name: name("lanesscore"), unit: "ns/op", peerName: "go-loop",
-			traffic: through(4*nnz*width, 4*width, 4*nnz*width),
-			ours: loop(func() {
-				vecmath.LanesScoreUnchecked(trusted.Indices{}, s, w, rows,
-					val)
-			}),
-			peer: loop(func() {
-				clear(s)
-				for k, r := range rows {
-					row := w[int(r)*width:][:width]
-					for l := range s {
-						s[l] += val[k] * row[l]
-					}
+		kernel(name("lanesscore"), through(4*nnz*width, 4*width, 4*nnz*width), func() {
+			vecmath.LanesScoreUnchecked(trusted.Indices{}, s, w, rows, val)
+		}).beside("go-loop", func() {
+			clear(s)
+			for k, r := range rows {
+				row := w[int(r)*width:][:width]
+				for l := range s {
+					s[l] += val[k] * row[l]
 				}
-			})},
-		{name: name("lanesle"), unit: "ns/op", ours: loop(func() {
-			vecmath.LanesLE(mask, s, 1,
-				-1e9)
-		})},
+			}
+		}),
+		kernel(name("lanesle"), traffic{}, func() { vecmath.LanesLE(mask, s, 1, -1e9) }),
 		{name: name("lanesupdate"), unit: "ns/op", ours: func(k int) {
 			mask[0] = 1<<3 | 1<<40
 			for range k {

@@ -3,7 +3,6 @@ package measure
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -35,8 +34,7 @@ func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		cases = append(cases, againstNaive("sparse/"+sparseName, sparse, nil, 100, tau))
 	}
 	if dataDir != "" {
-		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dataDir, "a9a.gz")},
-			dataset.Options{Bias: "append"})
+		d, err := load[float32](ctx, dataDir, dataset.Options{Bias: "append"}, "a9a.gz")
 		if err != nil {
 			return nil, err
 		}
@@ -52,8 +50,8 @@ func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		// All examples have the same length, so that to scale them changes no mistake: as they are
 		// they are zeros and ones.
 		for _, c := range [][2]string{{"elegans", "unit"}, {"elegans-ones", "none"}} {
-			genes, err := dataset.Load[float32](ctx, []string{filepath.Join(dataDir, elegansFile)},
-				dataset.Options{Bias: "append", Normalize: c[1]})
+			genes, err := load[float32](ctx, dataDir, dataset.Options{Bias: "append",
+				Normalize: c[1]}, elegansFile)
 			if err != nil {
 				return nil, err
 			}
@@ -75,8 +73,8 @@ const elegansFile = "C_elegans_acc_100000.fasta.bz2"
 // shape: 14 of 123.
 func adult(ctx context.Context, dir string) (*engine.Block[float32], string, error) {
 	if dir != "" {
-		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "a9a.gz")},
-			dataset.Options{Bias: "append", Normalize: "unit"})
+		d, err := load[float32](ctx, dir, dataset.Options{Bias: "append", Normalize: "unit"},
+			"a9a.gz")
 		if err != nil {
 			return nil, "", err
 		}
@@ -121,9 +119,8 @@ func digitBytes(ctx context.Context, dir string) (*engine.ByteRows[float32], err
 }
 
 func loadDigits(ctx context.Context, dir string, bytes bool) (*dataset.Data[float32], error) {
-	return dataset.Load[float32](ctx, []string{filepath.Join(dir, "train-images-idx3-ubyte.gz"),
-		filepath.Join(dir, "train-labels-idx1-ubyte.gz")}, dataset.Options{Positive: "8",
-		Bias: "append", Normalize: "unit", Bytes: bytes})
+	return load[float32](ctx, dir, dataset.Options{Positive: "8", Bias: "append",
+		Normalize: "unit", Bytes: bytes}, digitFiles...)
 }
 
 // oneHot makes examples of fields categorical attributes, one-hot over dim features, labelled by a

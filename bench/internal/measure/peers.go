@@ -48,12 +48,12 @@ func Peers(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	if dataDir == "" {
 		files = []string{"onehot-14-of-123"}
 	}
-	load := func(name, bias, normalize string) (*engine.Block[float32], error) {
+	block := func(name, bias, normalize string) (*engine.Block[float32], error) {
 		if dataDir == "" {
 			return oneHot(2000, 14, 123), nil
 		}
-		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dataDir, name+".gz")},
-			dataset.Options{Bias: bias, Normalize: normalize})
+		d, err := load[float32](ctx, dataDir, dataset.Options{Bias: bias, Normalize: normalize},
+			name+".gz")
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func Peers(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	}
 	var out []Result
 	for _, name := range files {
-		b, err := load(name, "none", "none")
+		b, err := block(name, "none", "none")
 		if err != nil {
 			return out, err
 		}
@@ -73,11 +73,11 @@ func Peers(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	}
 	blocks := map[string]*engine.Block[float32]{}
 	for _, name := range files {
-		if blocks[name], err = load(name, "append", "unit"); err != nil {
+		if blocks[name], err = block(name, "append", "unit"); err != nil {
 			return out, err
 		}
 		if dataDir != "" { // as they are, zeros and ones
-			if blocks[name+"-ones"], err = load(name, "append", "none"); err != nil {
+			if blocks[name+"-ones"], err = block(name, "append", "none"); err != nil {
 				return out, err
 			}
 		}
@@ -141,21 +141,12 @@ func besideLIBLINEAR(ctx context.Context, dir, name string, b *engine.Block[floa
 	program, missing := exec.LookPath(liblinearTrain)
 	var out []Result
 	for _, p := range linearProblems {
-		var children time.Duration
-		theirs := func() error {
-			cmd := exec.CommandContext(ctx, program, "-q", "-s", p.solver, "-B", "1", "-c", "1",
-				file, model)
-			text, err := cmd.CombinedOutput()
-			if err != nil {
-				return fmt.Errorf("bench: %s: %w: %s", liblinearTrain, err, text)
-			}
-			children += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-			return nil
-		}
+		side := &process{ctx: ctx, program: program}
+		theirs := func() { side.run("-q", "-s", p.solver, "-B", "1", "-c", "1", file, model) }
 		off := 1e-3 // without LIBLINEAR
 		if missing == nil {
-			if err := theirs(); err != nil {
-				return out, err
+			if theirs(); side.err != nil {
+				return out, fmt.Errorf("bench: %w", side.err)
 			}
 			w, err := readLIBLINEAR(model, b.Dim)
 			if err != nil {
@@ -173,24 +164,17 @@ func besideLIBLINEAR(ctx context.Context, dir, name string, b *engine.Block[floa
 				return out, err
 			}
 			form := map[bool]string{true: "appended", false: "own"}[appended]
-			var failed error
 			c := pair{name: fmt.Sprintf("peers/linear-svm/%s/%s/bias=%s", p.loss, name, form),
-				unit: "ns/op", cpu: func() time.Duration { return ProcessTime() + children },
-				ours: loop(func() {
-					if _, err := p.fit(ctx, file, appended, gap); err != nil {
-						failed = err
-					}
+				unit: "ns/op", cpu: side.cpu, ours: loop(func() {
+					_, err := p.fit(ctx, file, appended, gap)
+					side.failed(err)
 				})}
 			if missing == nil {
-				c.peerName, c.peer = "liblinear-s"+p.solver, loop(func() {
-					if err := theirs(); err != nil {
-						failed = err
-					}
-				})
+				c = c.beside("liblinear-s"+p.solver, theirs)
 			}
 			r := c.run(ctx, vecmath.Active().String(), o)
-			if failed != nil {
-				return out, failed
+			if side.err != nil {
+				return out, fmt.Errorf("bench: %w", side.err)
 			}
 			r.Note = fmt.Sprintf("both within %.2g of the optimum; ours by a gap of %.2g", off, gap)
 			if missing != nil {

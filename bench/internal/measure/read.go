@@ -176,7 +176,7 @@ func readingCases(ctx context.Context, dir string) (all []readingCase, adult rea
 	if err != nil {
 		return nil, adult, err
 	}
-	sparse := svmlightText(images, "-1", "1")
+	sparse := svmlightText(images, "-1", "1", 1)
 	dense := csvText(images)
 	return append(all,
 		readingCase{"svmlight", name, sparse, sparse, plainSVMLight},
@@ -188,7 +188,7 @@ func readingCases(ctx context.Context, dir string) (all []readingCase, adult rea
 func sparseText(dir, file string, fields, dim int) (packed, text []byte, err error) {
 	if dir == "" {
 		var z bytes.Buffer
-		text = svmlightText(oneHot(20000, fields, dim), "-1", "+1")
+		text = svmlightText(oneHot(20000, fields, dim), "-1", "+1", 1)
 		w := gzip.NewWriter(&z)
 		w.Write(text) // into memory
 		w.Close()
@@ -205,8 +205,10 @@ func sparseText(dir, file string, fields, dim int) (packed, text []byte, err err
 	return packed, text, err
 }
 
-// svmlightText is the text of examples with those labels, without their zeros.
-func svmlightText(b *engine.Block[float32], negative, positive string) (text []byte) {
+// svmlightText is the text of examples with those labels, their values divided by scale, without
+// their zeros.
+func svmlightText(b *engine.Block[float32], negative, positive string, scale float64) (
+	text []byte) {
 	for i, y := range b.Y {
 		label := positive
 		if y < 0 {
@@ -218,24 +220,28 @@ func svmlightText(b *engine.Block[float32], negative, positive string) (text []b
 			if v == 0 {
 				continue
 			}
-			if idx != nil {
-				k = int(idx[k])
-			}
-			text = append(strconv.AppendInt(append(text, ' '), int64(k)+1, 10), ':')
-			text = strconv.AppendFloat(text, float64(v), 'g', -1, 32)
+			text = append(strconv.AppendInt(append(text, ' '), int64(engine.FeatureOf(idx, k))+1,
+				10), ':')
+			text = strconv.AppendFloat(text, float64(v)/scale, 'g', -1, 32)
 		}
 		text = append(text, '\n')
 	}
 	return text
 }
 
+// writeScaled writes svmlight text of values divided by scale.
+func writeScaled(file string, b *engine.Block[float32], scale float64) error {
+	if err := os.WriteFile(file, svmlightText(b, "-1", "1", scale), 0o600); err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	return nil
+}
+
 // pixels are images with a label for the digit 8: the first 10,000 of MNIST, or generated ones in
 // which a fifth of the pixels isn't 0.
 func pixels(ctx context.Context, dir string) (*engine.Block[float32], string, error) {
 	if dir != "" {
-		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir,
-			"train-images-idx3-ubyte.gz"), filepath.Join(dir, "train-labels-idx1-ubyte.gz")},
-			dataset.Options{Positive: "8"})
+		d, err := load[float32](ctx, dir, dataset.Options{Positive: "8"}, digitFiles...)
 		if err != nil {
 			return nil, "", err
 		}

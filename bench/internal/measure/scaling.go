@@ -3,7 +3,6 @@ package measure
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"sync"
@@ -210,8 +209,7 @@ func everyThreaded(cases []scalingCase) error {
 // waveform loads Raetsch's waveform data, or generates two overlapping classes in the plane.
 func waveform(ctx context.Context, dir string) (*engine.Block[float32], string, error) {
 	if dir != "" {
-		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, WaveformFile)},
-			dataset.Options{})
+		d, err := load[float32](ctx, dir, dataset.Options{}, WaveformFile)
 		if err != nil {
 			return nil, "", err
 		}

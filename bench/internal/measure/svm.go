@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -47,7 +46,7 @@ func SVM(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		c, failed, err := p.pair(ctx, dir, peer)
+		c, side, err := p.pair(ctx, dir, peer)
 		if err != nil {
 			return out, err
 		}
@@ -55,8 +54,8 @@ func SVM(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		if err != nil {
 			return out, err
 		}
-		if *failed != nil {
-			return out, fmt.Errorf("bench: %s: %w", c.name, *failed)
+		if side.err != nil {
+			return out, fmt.Errorf("bench: %s: %w", c.name, side.err)
 		}
 		if missing != nil {
 			res[0].Note = svmTrain +
@@ -79,12 +78,11 @@ func svmProblems(ctx context.Context, dir string) ([]svmProblem, error) {
 	if dir == "" {
 		return []svmProblem{{"onehot-14-of-123", oneHot(2000, 14, 123), 1. / 123, 1}}, nil
 	}
-	a, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "a9a.gz")}, dataset.Options{})
+	a, err := load[float32](ctx, dir, dataset.Options{}, "a9a.gz")
 	if err != nil {
 		return nil, err
 	}
-	m, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "train-images-idx3-ubyte.gz")},
-		dataset.Options{Positive: "8"})
+	m, err := load[float32](ctx, dir, dataset.Options{Positive: "8"}, digitFiles[0])
 	if err != nil {
 		return nil, err
 	}
@@ -93,46 +91,52 @@ func svmProblems(ctx context.Context, dir string) ([]svmProblem, error) {
 		nil
 }
 
-// pair writes the files for both sides. A side that fails says so in failed.
-func (p svmProblem) pair(ctx context.Context, dir, peer string) (c pair, failed *error, err error) {
-	failed = new(error)
+// pair writes the files for both sides, whose failures are those of the process.
+func (p svmProblem) pair(ctx context.Context, dir, peer string) (c pair, side *process,
+	err error) {
 	ours, theirs := filepath.Join(dir, p.name+".ours"), filepath.Join(dir, p.name+".theirs")
 	if err := writeScaled(ours, p.b, 1); err != nil {
 		return c, nil, err
 	}
-	var children time.Duration // CPU time of the processes that have ended
-	c = pair{
-		name: "svm/rbf/" + p.name, unit: "ns/op",
-		cpu: func() time.Duration { return ProcessTime() + children },
-		ours: func(k int) {
-			for range k {
-				if err := trainSVM(ctx, ours, p); err != nil {
-					*failed = err
-				}
-			}
-		},
-	}
+	side = &process{ctx: ctx, program: peer}
+	c = pair{name: "svm/rbf/" + p.name, unit: "ns/op", cpu: side.cpu,
+		ours: loop(func() { side.failed(trainSVM(ctx, ours, p)) })}
 	if peer == "" {
-		return c, failed, nil
+		return c, side, nil
 	}
 	if err := writeScaled(theirs, p.b, p.scale); err != nil {
 		return c, nil, err
 	}
-	c.peerName = "libsvm"
-	c.peer = func(k int) {
-		for range k {
-			cmd := exec.CommandContext(ctx, peer, "-q", "-s", "0", "-t", "2", "-c", "1", "-m",
-				"1000",
-				"-g", strconv.FormatFloat(p.gamma, 'g', -1, 64), theirs, filepath.Join(dir,
-					"model"))
-			if text, err := cmd.CombinedOutput(); err != nil {
-				*failed = fmt.Errorf("%s: %w: %s", svmTrain, err, text)
-				return
-			}
-			children += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-		}
+	return c.beside("libsvm", func() {
+		side.run("-q", "-s", "0", "-t", "2", "-c", "1", "-m", "1000", "-g",
+			strconv.FormatFloat(p.gamma, 'g', -1, 64), theirs, filepath.Join(dir, "model"))
+	}), side, nil
+}
+
+// process is a peer's program, run again and again.
+type process struct {
+	ctx     context.Context
+	program string
+	used    time.Duration // CPU time of the runs
+	err     error         // the first of one, or of our side
+}
+
+func (p *process) run(args ...string) {
+	cmd := exec.CommandContext(p.ctx, p.program, args...)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		p.failed(fmt.Errorf("%s: %w: %s", filepath.Base(p.program), err, text))
+		return
 	}
-	return c, failed, nil
+	p.used += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
+
+// cpu is the CPU time of both sides.
+func (p *process) cpu() time.Duration { return ProcessTime() + p.used }
+
+func (p *process) failed(err error) {
+	if p.err == nil {
+		p.err = err
+	}
 }
 
 // trainSVM reads a file and trains on it with float32 kernel values, as LIBSVM's are, and as much
@@ -152,42 +156,4 @@ func trainSVM(ctx context.Context, file string, p svmProblem) error {
 		err = fmt.Errorf("svm: not converged: %+v", s.Solution())
 	}
 	return err
-}
-
-// writeScaled writes svmlight text of values divided by scale.
-func writeScaled(file string, b *engine.Block[float32], scale float64) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return fmt.Errorf("bench: svm: %w", err)
-	}
-	defer f.Close()
-	w := bufio.NewWriter(f)
-	var line []byte
-	put := func(j int, v float32) {
-		if v != 0 {
-			line = append(line, ' ')
-			line = strconv.AppendInt(line, int64(j)+1, 10)
-			line = append(line, ':')
-			// short for LIBSVM's sake
-			line = strconv.AppendFloat(line, float64(v)/scale, 'g', -1, 32)
-		}
-	}
-	for i, y := range b.Y {
-		line = strconv.AppendInt(line[:0], int64(y), 10)
-		if b.Dense() {
-			for j, v := range b.Row(i) {
-				put(j, v)
-			}
-		} else {
-			idx, val := b.Sparse(i)
-			for k, j := range idx {
-				put(int(j), val[k])
-			}
-		}
-		w.Write(append(line, '\n')) // Flush returns its error
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("bench: svm: %w", err)
-	}
-	return f.Close()
 }

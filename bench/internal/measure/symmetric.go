@@ -40,8 +40,7 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 	sizes := []int{100, 300, 500, 1000}
 	var out []Result
 	for _, n := range sizes {
-		for _, c := range []pair{symmetricLoop[float64](n), symmetricLoop[float32](n),
-			productLoop[float64](n), productLoop[float32](n)} {
+		for _, c := range symmetricCases(n) {
 			if err := ctx.Err(); err != nil {
 				return out, err
 			}
@@ -55,8 +54,7 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 	runtime.LockOSThread() // the clock is this thread's
 	defer runtime.UnlockOSThread()
 	for _, n := range sizes {
-		for _, c := range []pair{symmetricOurs[float64](n), symmetricOurs[float32](n),
-			productOurs[float64](n), productOurs[float32](n)} {
+		for _, c := range symmetricCases(n) {
 			args := []string{typeName(c.name), strconv.Itoa(n)}
 			if strings.HasPrefix(c.name, "symmul/") {
 				args = append(args, "mul")
@@ -79,13 +77,9 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 // typeName is the second part of a case's name.
 func typeName(name string) string { return strings.Split(name, "/")[1] }
 
-// symmetricName is the name of the case of an operation.
-func symmetricName[T engine.Float](op string, n int) string {
-	precision := "f64"
-	if vecmath.LaneUnit[T]() == 16 {
-		precision = "f32"
-	}
-	return fmt.Sprintf("%s/%s/n=%d", op, precision, n)
+// symmetricCases are those of a size, beside plain loops.
+func symmetricCases(n int) []pair {
+	return append(symmetric[float64](n), symmetric[float32](n)...)
 }
 
 // identity is the unit matrix in rows of that stride.
@@ -97,49 +91,30 @@ func identity[T engine.Float](n, stride int) []T {
 	return v
 }
 
-func symmetricOurs[T engine.Float](n int) pair {
+// symmetric compares both with what one would write: the triangle's change, then its product.
+func symmetric[T engine.Float](n int) []pair {
+	precision := "f64"
+	if vecmath.LaneUnit[T]() == 16 {
+		precision = "f32"
+	}
 	x, u := vectors[T](n)
 	stride := vecmath.SymStride[T](n)
 	v, y := identity[T](n, stride), engine.Aligned[T](n)
-	a := T(1e-6)
+	plain, sum := identity[T](n, n), engine.Aligned[T](n)
+	a, b := T(1e-6), T(1e-6)
 	vecmath.SymRankOneMul(y, v, stride, x, 0, u) // brings the memory in
-	return pair{name: symmetricName[T]("symrankonemul", n), unit: "ns/op", ours: loop(func() {
-		vecmath.SymRankOneMul(y, v, stride, x, a, u)
-		a = -a
-	})}
-}
-
-func productOurs[T engine.Float](n int) pair {
-	x, _ := vectors[T](n)
-	stride := vecmath.SymStride[T](n)
-	v, y := identity[T](n, stride), engine.Aligned[T](n)
-	return pair{name: symmetricName[T]("symmul", n), unit: "ns/op", ours: loop(func() {
-		vecmath.SymMul(y, v, stride, x)
-	})}
-}
-
-// symmetricLoop compares with what one would write: the triangle's change, then its product.
-func symmetricLoop[T engine.Float](n int) pair {
-	c := symmetricOurs[T](n)
-	c.peerName = "go-loop"
-	x, u := vectors[T](n)
-	v, y := identity[T](n, n), engine.Aligned[T](n)
-	a := T(1e-6)
-	c.peer = loop(func() {
-		plainRankOneMul(y, v, x, a, u)
-		a = -a
-	})
-	return c
-}
-
-// productLoop compares the product with the loop over the triangle.
-func productLoop[T engine.Float](n int) pair {
-	c := productOurs[T](n)
-	c.peerName = "go-loop"
-	x, _ := vectors[T](n)
-	v, y := identity[T](n, n), engine.Aligned[T](n)
-	c.peer = loop(func() { plainMul(y, v, x) })
-	return c
+	return []pair{
+		kernel(fmt.Sprintf("symrankonemul/%s/n=%d", precision, n), traffic{}, func() {
+			vecmath.SymRankOneMul(y, v, stride, x, a, u)
+			a = -a
+		}).beside("go-loop", func() {
+			plainRankOneMul(sum, plain, x, b, u)
+			b = -b
+		}),
+		kernel(fmt.Sprintf("symmul/%s/n=%d", precision, n), traffic{}, func() {
+			vecmath.SymMul(y, v, stride, x)
+		}).beside("go-loop", func() { plainMul(sum, plain, x) }),
+	}
 }
 
 // plainRankOneMul is vecmath.SymRankOneMul on a triangle of stride len(x).

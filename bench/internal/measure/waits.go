@@ -9,7 +9,35 @@ import (
 // waitCases are chains in which each step waits for the one before: what a step takes is how long
 // its result takes, however much else the machine could do meanwhile. Times are of one step.
 func waitCases() []pair {
-	cases := []pair{multiplyAddChain(), rootChain(), divisionChain(), storedChain()}
+	x, y, z, stored := 1.5, 1.5, 1.1, make([]float64, 1)
+	cases := []pair{
+		chain("multiply-add", func() {
+			v := x
+			for range waitSteps {
+				v = math.FMA(v, 0.5, 1)
+			}
+			x = v
+		}),
+		chain("root-of-product", func() { // a product keeps the root's digits from becoming short
+			v := y
+			for range waitSteps {
+				v = math.Sqrt(float64(v * 1.37))
+			}
+			y = v
+		}),
+		chain("division", func() {
+			v := z
+			for range waitSteps {
+				v = 1.37 / v
+			}
+			z = v
+		}),
+		chain("add-to-stored", func() { // each step loads what the one before has stored
+			for range waitSteps {
+				stored[0]++
+			}
+		}),
+	}
 	for _, l := range levels() {
 		cases = append(cases, chase(l))
 	}
@@ -19,52 +47,8 @@ func waitCases() []pair {
 // waitSteps is how many steps a call of a chain makes.
 const waitSteps = 256
 
-func multiplyAddChain() pair {
-	x := 1.5
-	return pair{name: "machine/wait/multiply-add", unit: "ns/op", scale: waitSteps,
-		ours: loop(func() {
-			v := x
-			for range waitSteps {
-				v = math.FMA(v, 0.5, 1)
-			}
-			x = v
-		})}
-}
-
-// rootChain has a product in each step, which keeps the root's digits from becoming short.
-func rootChain() pair {
-	x := 1.5
-	return pair{name: "machine/wait/root-of-product", unit: "ns/op", scale: waitSteps,
-		ours: loop(func() {
-			v := x
-			for range waitSteps {
-				v = math.Sqrt(float64(v * 1.37))
-			}
-			x = v
-		})}
-}
-
-func divisionChain() pair {
-	x := 1.1
-	return pair{name: "machine/wait/division", unit: "ns/op", scale: waitSteps,
-		ours: loop(func() {
-			v := x
-			for range waitSteps {
-				v = 1.37 / v
-			}
-			x = v
-		})}
-}
-
-// storedChain adds to a number in memory: each step loads what the one before has stored.
-func storedChain() pair {
-	x := make([]float64, 1)
-	return pair{name: "machine/wait/add-to-stored", unit: "ns/op", scale: waitSteps,
-		ours: loop(func() {
-			for range waitSteps {
-				x[0]++
-			}
-		})}
+func chain(name string, steps func()) pair {
+	return pair{name: "machine/wait/" + name, unit: "ns/op", scale: waitSteps, ours: loop(steps)}
 }
 
 // chase goes through the cache lines of a working set in an order that nothing foresees: each line
@@ -84,14 +68,13 @@ func chase(l level) pair {
 		next[int(at)*line] = order[(i+1)%n] * line
 	}
 	at := int32(0)
-	return pair{name: "machine/wait/load/" + l.name, unit: "ns/op", scale: waitSteps,
-		ours: loop(func() {
-			v := at
-			for range waitSteps {
-				v = next[v]
-			}
-			at = v
-		})}
+	return chain("load/"+l.name, func() {
+		v := at
+		for range waitSteps {
+			v = next[v]
+		}
+		at = v
+	})
 }
 
 // branches take one way or the other at random; the peer's always go the same way. Half of the

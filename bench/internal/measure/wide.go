@@ -20,15 +20,15 @@ const wideExamples, wideRows = 20_000, 2000
 // Wide measures margin learners whose p-norms count all features, where an example has 20 of
 // 100,000: from scratch, on one core, beside ROMMA, whose updates touch the example's alone.
 func Wide(ctx context.Context, o Options) ([]Result, error) {
-	b := wideStream(wideExamples)
+	b := sparseStream(wideExamples, wideFeatures)
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
-	romma := passOf(b, "romma", Defaults[*learners.ROMMAConfig]("romma"))
+	romma := streamed(b, "romma", Defaults[*learners.ROMMAConfig]("romma"), nil)
 	var cases []pair
 	for _, c := range wideLearners() {
 		cases = append(cases, pair{name: "wide/" + c.label, unit: "ns/example",
-			scale: float64(b.Len()), ours: passOf(b, c.name, c.config),
+			scale: float64(b.Len()), ours: streamed(b, c.name, c.config, nil),
 			peerName: "romma", peer: romma})
 	}
 	return runAll(ctx, cases, o)
@@ -51,19 +51,19 @@ func wideLearners() []wideLearner {
 		{"pumma", "pumma/p=2-ln-d", auto.P, auto}}
 }
 
-// wideStream draws normal values at random features, labelled by a hyperplane.
-func wideStream(n int) *engine.Block[float32] {
+// sparseStream draws normal values at wideNonZeros random features, labelled by a hyperplane.
+func sparseStream(n, features int) *engine.Block[float32] {
 	rng := engine.NewRand(3, 0)
-	u := make([]float64, wideFeatures)
+	u := make([]float64, features)
 	for j := range u {
 		u[j] = rng.Normal()
 	}
-	b := &engine.Block[float32]{Dim: wideFeatures, Ptr: []int{0}}
+	each := features / wideNonZeros
+	b := &engine.Block[float32]{Dim: features, Ptr: []int{0}}
 	for range n {
 		var f float64
 		for k := range wideNonZeros { // one of each range of features, so in ascending order
-			const each = wideFeatures / wideNonZeros
-			j := k*each + int(rng.Uniform()*each)
+			j := k*each + int(rng.Uniform()*float64(each))
 			v := rng.Normal()
 			b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, float32(v))
 			f += u[j] * v
