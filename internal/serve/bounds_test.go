@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,22 +40,13 @@ func TestFit(t *testing.T) {
 		log := filepath.Join(t.TempDir(), "log")
 		s := start(t, Options{MaxClasses: 6, MaxMemory: 64 << 20, Models: []Model{{Name: "a",
 			Path: c.model, Log: log}}})
-		before, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := content(t, log)
 		features := s.models["a"].m.Features()
-		if status, body := do(s, Learn, c.media, c.body); status != 422 ||
-			!strings.Contains(body, c.want) {
-			t.Errorf("%q: %d %s, want %s", c.body, status, body, c.want)
+		asks(t, s, Learn, c.media, c.body, 422, c.want)
+		if string(content(t, log)) != string(before) || s.models["a"].m.Features() != features {
+			t.Errorf("%q has left a trace", c.body)
 		}
-		after, err := os.ReadFile(log)
-		if err != nil || string(after) != string(before) || s.models["a"].m.Features() != features {
-			t.Errorf("%q has left a trace (%v)", c.body, err)
-		}
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		closing(t, s)
 	}
 }
 
@@ -69,16 +58,13 @@ func TestClassBound(t *testing.T) {
 		body string
 		want int
 	}{{"d 1:1\ne 1:1\n", 422}, {"d 1:1\n", 200}, {"a 1:1\nd 1:1\n", 200}, {"e 1:1\n", 422}} {
-		if status, body := do(s, Learn, mediaSVM, c.body); status != c.want {
-			t.Errorf("%q: %d %s", c.body, status, body)
-		}
+		asks(t, s, Learn, mediaSVM, c.body, c.want, "")
 	}
 }
 
 // TestLargeRecord: what the log can't take at once is refused, and the model learns on.
 func TestLargeRecord(t *testing.T) {
-	s := start(t, Options{Models: []Model{{Name: "a", Path: newModel(t,
-		halfspace.Options{Learner: "pa"})}}})
+	s := serving(t, newModel(t, halfspace.Options{Learner: "pa"}), "")
 	h := s.models["a"]
 	d := h.decoder(h.shape)
 	if bad := d.read(mediaJSON, []byte(`{"label":"+1","0":1}`), 1); bad != nil {
@@ -100,21 +86,16 @@ func TestScoresBound(t *testing.T) {
 	for i := range 297 {
 		fmt.Fprintf(&rows, "c%d 1:1\n", i)
 	}
-	if status, body := do(s, Learn, mediaSVM, rows.String()); status != 200 {
-		t.Fatal(body)
-	}
+	asks(t, s, Learn, mediaSVM, rows.String(), 200, "")
 	for n, want := range map[int]int{mostScores / 300: 200, mostScores/300 + 1: 413} {
-		if status, body := do(s, Predict, mediaNDJSON, strings.Repeat("{}\n", n)); status != want {
-			t.Errorf("%d rows of 300 classes: %d %.200s", n, status, body)
-		}
+		asks(t, s, Predict, mediaNDJSON, strings.Repeat("{}\n", n), want, "")
 	}
 }
 
 // TestWaitAgain: rows whose labels were refused wait again, and rows that were learned don't; nor
 // does one that can't be learned at all.
 func TestWaitAgain(t *testing.T) {
-	s := start(t, Options{Models: []Model{{Name: "a", Path: newModel(t,
-		halfspace.Options{Learner: "fragile"})}}})
+	s := serving(t, newModel(t, halfspace.Options{Learner: "fragile"}), "")
 	do(s, Predict, mediaJSON, `{"id":"q","0":13}`)
 	do(s, Predict, mediaJSON, `{"id":"r","0":1}`)
 	for _, c := range []struct {
@@ -131,74 +112,6 @@ func TestWaitAgain(t *testing.T) {
 		if n := s.Stats()[0].Waiting; n != c.waiting {
 			t.Errorf("%s: %d rows wait", c.body, n)
 		}
-	}
-}
-
-// TestPublishAfter: a model whose copies take long is copied the less often.
-func TestPublishAfter(t *testing.T) {
-	h := &hosted{o: &Options{PublishAfter: 100 * time.Millisecond}}
-	for took, want := range map[time.Duration]time.Duration{0: 100 * time.Millisecond,
-		20 * time.Millisecond: 100 * time.Millisecond, time.Second: 4 * time.Second} {
-		if h.publishing = took; h.publishAfter() != want {
-			t.Errorf("copies of %v: after %v, want %v", took, h.publishAfter(), want)
-		}
-	}
-}
-
-// TestAdmitted: who is let in without a token, and with which words of one.
-func TestAdmitted(t *testing.T) {
-	s := start(t, Options{Models: []Model{{Name: "a", Path: newModel(t,
-		halfspace.Options{Learner: "pa"})}}})
-	token := "secret"
-	page := map[string]Page{"/": func(dst []byte) Answer { return Answer{Status: 200} }}
-	open := s.Handler(HTTP{Pages: page})
-	closed := s.Handler(HTTP{TokenNow: func() string { return token }, Pages: page})
-	unix := &net.UnixAddr{Name: "s", Net: "unix"}
-	for _, c := range []struct {
-		h              http.Handler
-		path           string
-		header, values string
-		status         int
-	}{
-		{open, "/v1/models", "", "", 200},
-		{open, "/v1/models", "Origin", "http://localhost:3000", 200},
-		{open, "/v1/models", "Origin", "http://evil.example.com", 403},
-		{open, "/v1/models", "Origin", "null", 403},
-		{open, "/v1/models", "Origin", "http://%zz", 403},
-		{closed, "/v1/models", "Authorization", "Bearer secret", 200},
-		{closed, "/v1/models", "Authorization", "secret", 401},
-		{closed, "/v1/models", "Authorization", "bearer secret", 401},
-		{closed, "/v1/models", "Authorization", "Basic OnNlY3JldA==", 401},
-		{closed, "/", "Authorization", "Basic OnNlY3JldA==", 200},
-		{closed, "/v1/models", "", "", 401},
-		{open, "/v1%2fmodels", "", "", 404},
-		{open, "/v1/models%2Fa", "", "", 404},
-		{open, "/v1/models/%61", "", "", 404},
-		{open, "/%2e/healthz", "", "", 404},
-	} {
-		r := httptest.NewRequest("GET", "http://localhost"+c.path, nil)
-		if c.header != "" {
-			r.Header.Set(c.header, c.values)
-		}
-		w := httptest.NewRecorder()
-		if c.h.ServeHTTP(w, r); w.Code != c.status {
-			t.Errorf("%s %s: %d, want %d", c.path, c.values, w.Code, c.status)
-		}
-	}
-	if n := s.Unauthorized(); n != 4 {
-		t.Errorf("%d without the token, want 4", n)
-	}
-	r := httptest.NewRequest("GET", "http://x/v1/models", nil)
-	w := httptest.NewRecorder()
-	if open.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey,
-		unix))); w.Code != 200 {
-		t.Errorf("by a Unix socket: %d", w.Code)
-	}
-	token = "other"
-	r.Header.Set("Authorization", "Bearer secret")
-	w = httptest.NewRecorder()
-	if closed.ServeHTTP(w, r); w.Code != 401 {
-		t.Errorf("the token of before: %d", w.Code)
 	}
 }
 
@@ -266,7 +179,7 @@ func TestSlowBodies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+				s := serving(t, path, "")
 				dial := piped(t, s, HTTP{MaxRequests: 4, MaxConnections: 40})
 				for range 100 {
 					c := dial()

@@ -22,14 +22,8 @@ import (
 // there, and what was learned is beside it; the server says so, once. One that is deployed is
 // served after Reload, with a log of its own.
 func TestForeign(t *testing.T) {
-	pa, err := os.ReadFile(newModel(t, halfspace.Options{Learner: "pa"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	arow, err := os.ReadFile(newModel(t, halfspace.Options{Learner: "arow"}, "x", "y"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pa := content(t, newModel(t, halfspace.Options{Learner: "pa"}))
+	arow := content(t, newModel(t, halfspace.Options{Learner: "arow"}, "x", "y"))
 	for how, put := range map[string]func(path string) error{
 		"renamed": func(path string) error {
 			return errors.Join(os.WriteFile(path+".new", arow, 0o666), os.Rename(path+".new", path))
@@ -64,9 +58,7 @@ func replaced(t *testing.T, pa, arow []byte, logs bool, put func(path string) er
 		Logger: slog.New(slog.NewTextHandler(&said, nil))})
 	ask := func(op, body string, want int) {
 		t.Helper()
-		if status, text := do(s, op, mediaJSON, body); status != want {
-			t.Fatalf("%s %s: %d %s", op, body, status, text)
-		}
+		asks(t, s, op, mediaJSON, body, want, "")
 	}
 	ask(Learn, `{"label":1,"0":1}`, 200)
 	ask(Save, "", 200)
@@ -113,9 +105,7 @@ func replaced(t *testing.T, pa, arow []byte, logs bool, put func(path string) er
 	if err := s.Reload(); err != nil { // nothing is new
 		t.Fatal(err)
 	}
-	if err := s.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	closing(t, s)
 	if m, err := halfspace.Load(at("m")); err != nil || m.Presented() != 21 {
 		t.Errorf("the model that was served: %v", err)
 	}
@@ -133,19 +123,15 @@ func replaced(t *testing.T, pa, arow []byte, logs bool, put func(path string) er
 // TestReloadWrong: a file that is no model changes nothing.
 func TestReloadWrong(t *testing.T) {
 	path := newModel(t, halfspace.Options{Learner: "pa"})
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+	s := serving(t, path, "")
 	if err := os.WriteFile(path, []byte("no model"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Reload(); err == nil {
 		t.Error("reloaded")
 	}
-	if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 200 {
-		t.Error(body)
-	}
-	if err := s.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	asks(t, s, Learn, mediaJSON, `{"label":1,"0":1}`, 200, "")
+	closing(t, s)
 	if b, err := os.ReadFile(path); err != nil || string(b) != "no model" {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -157,7 +143,7 @@ func TestReloadWrong(t *testing.T) {
 // TestSame: a file that was only touched, or put there again, is the server's own.
 func TestSame(t *testing.T) {
 	path := newModel(t, halfspace.Options{Learner: "pa"})
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+	s := serving(t, path, "")
 	data, err := os.ReadFile(path)
 	if err == nil {
 		err = errors.Join(os.Remove(path), os.WriteFile(path, data, 0o666),
@@ -167,9 +153,7 @@ func TestSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	do(s, Learn, mediaJSON, `{"label":1,"0":1}`)
-	if err := s.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	closing(t, s)
 	if m, err := halfspace.Load(path); err != nil || m.Presented() != 21 {
 		t.Error(err)
 	}
@@ -274,10 +258,7 @@ func TestNotSaved(t *testing.T) {
 		}
 		fails := func(want int) {
 			t.Helper()
-			if status, body := do(s, Save, "", ""); status != 500 || !strings.Contains(body,
-				"not_saved") {
-				t.Errorf("%d %s", status, body)
-			}
+			asks(t, s, Save, "", "", 500, "not_saved")
 			if s.Ready() == nil || s.Stats()[0].SaveError == "" {
 				t.Error("ready")
 			}
@@ -329,18 +310,14 @@ func TestSynced(t *testing.T) {
 	}
 	s := start(t, Options{Sync: SyncAlways, Models: []Model{{Name: "a", Path: path, Log: log}}})
 	for _, op := range []string{Learn, Save} {
-		if status, body := do(s, op, mediaJSON, `{"label":1,"0":1}`); status != 200 {
-			t.Fatal(body)
-		}
+		asks(t, s, op, mediaJSON, `{"label":1,"0":1}`, 200, "")
 		if n := length(); synced[len(synced)-1] != n {
 			t.Errorf("%s: %d bytes, on the disk %v", op, n, synced)
 		}
 	}
 	failing = errors.New("no disk")
 	fsync = func(*os.File) error { return failing }
-	if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 503 {
-		t.Errorf("answered before it was on the disk: %d %s", status, body)
-	}
+	asks(t, s, Learn, mediaJSON, `{"label":1,"0":1}`, 503, "")
 	if s.Ready() == nil {
 		t.Error("ready")
 	}

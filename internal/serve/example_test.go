@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/halfspace-ml/halfspace"
 	"github.com/halfspace-ml/halfspace/internal/serve"
@@ -70,89 +67,4 @@ func ExampleServer() {
 	// 422
 	// 1 1 unfit [{1 1}]
 	// 1 2
-}
-
-// ExampleHTTP puts the handler into a program's own server.
-func ExampleHTTP() {
-	dir, path := exampleModel()
-	defer os.RemoveAll(dir)
-	s, err := serve.New(serve.Options{Models: []serve.Model{{Name: "a", Path: path}},
-		ReadOnly: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer s.Close(context.Background())
-	web := httptest.NewServer(s.Handler(serve.HTTP{MaxBody: 1000}))
-	defer web.Close()
-	answer, err := http.Post(web.URL+"/v1/models/a/predict", "application/json",
-		strings.NewReader(`{"size":1,"age":0.5}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	answer.Body.Close()
-	fmt.Println(answer.Status)
-	// Output: 200 OK
-}
-
-// ExampleError says what is wrong with options and requests.
-func ExampleError() {
-	var err error = &serve.Error{Status: 422, Code: "unfit", Message: "row 2 has no label", Row: 2}
-	fmt.Println(err)
-	// Output: row 2 has no label
-}
-
-// ExampleLatency reads how long requests took.
-func ExampleLatency() {
-	l := serve.Latency{Count: 3, Buckets: []serve.Bucket{{Seconds: 1e-5, Count: 1},
-		{Seconds: 1e-4, Count: 3}}}
-	fmt.Println(l.Count, l.Buckets[1].Count)
-	// Output: 3 3
-}
-
-// ExampleStats shows what is known of a model.
-func ExampleStats() {
-	st := serve.Stats{Name: "a", Learned: 100, Mistakes: 7, Curve: []serve.Point{{50, 0.1},
-		{100, 0.07}}, LastBad: []serve.Refusal{{Code: "malformed"}}}
-	fmt.Println(st.Name, st.Curve[1].Error, st.LastBad[0].Code)
-	// Output: a 0.07 malformed
-}
-
-// ExamplePage adds a path of a program's own.
-func ExamplePage() {
-	dir, path := exampleModel()
-	defer os.RemoveAll(dir)
-	s, err := serve.New(serve.Options{Models: []serve.Model{{Name: "a", Path: path}}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer s.Close(context.Background())
-	h := s.Handler(serve.HTTP{Pages: map[string]serve.Page{"/names": func(dst []byte) serve.Answer {
-		for _, st := range s.Stats() {
-			dst = fmt.Append(dst, st.Name, ": ", st.Learner)
-		}
-		return serve.Answer{Status: http.StatusOK, Media: "text/plain", Body: dst}
-	}}})
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/names", nil))
-	fmt.Println(w.Code, w.Body)
-	// Output: 200 a: perceptron
-}
-
-// ExampleServer_Lines answers requests that come as lines of JSON.
-func ExampleServer_Lines() {
-	dir, path := exampleModel()
-	defer os.RemoveAll(dir)
-	s, err := serve.New(serve.Options{Models: []serve.Model{{Name: "a", Path: path}}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer s.Close(context.Background())
-	in := strings.NewReader(`{"id":1,"op":"predict","rows":{"size":2,"age":1}}
-{"id":"b","op":"predict","rows":[{"size":-2,"age":0}]}`)
-	if err := s.Lines(context.Background(), in, os.Stdout, 0); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// {"id":1,"status":200,"answer":{"label":"+1","score":5,"snapshot":1}}
-	// {"id":"b","status":200,"answer":[{"label":"-1","score":-4,"snapshot":1}]}
 }

@@ -101,59 +101,40 @@ func TestSpoilt(t *testing.T) {
 		s := start(t, o)
 		learn := func(s *Server, body string, want int) {
 			t.Helper()
-			if status, text := do(s, Learn, mediaJSON, body); status != want {
-				t.Errorf("%s: %d %s, want %d", name, status, text, want)
-			}
+			asks(t, s, Learn, mediaJSON, body, want, "")
 		}
 		learn(s, `[{"label":1,"0":2},{"label":-1,"0":3}]`, 200)
-		before, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := content(t, log)
 		learn(s, bad, 503)
 		learn(s, `{"label":1,"0":1}`, 503)
-		after, err := os.ReadFile(log)
-		if err != nil || !bytes.Equal(before, after) {
-			t.Errorf("%s: the log has what was not answered (%v)", name, err)
+		if !bytes.Equal(before, content(t, log)) {
+			t.Errorf("%s: the log has what was not answered", name)
 		}
 		if st := s.Stats(); !strings.Contains(st[0].Fault, c.why) || st[0].Learned != 2 ||
 			st[1].Fault != "" || s.Ready() == nil {
 			t.Errorf("%s: %+v, ready: %v", name, st, s.Ready())
 		}
-		if status, body := do(s, Predict, mediaJSON, `{"0":1}`); status != 200 {
-			t.Errorf("%s: predicted: %d %s", name, status, body)
-		}
+		asks(t, s, Predict, mediaJSON, `{"0":1}`, 200, "")
 		if err := s.Close(context.Background()); err == nil {
 			t.Errorf("%s: closed without an error", name)
 		}
 		// A process that was killed over the request has it at the end of its log.
-		w, err := os.OpenFile(log, os.O_RDWR, 0)
-		if err != nil {
+		if err := os.Truncate(log, int64(len(before))); err != nil {
 			t.Fatal(err)
 		}
-		j, err := appendLog(w, log, int64(len(before)))
-		if err != nil {
-			t.Fatal(err)
+		values := make([]float32, c.before+1)
+		for i := range values {
+			values[i] = 1
 		}
-		x := &examples{ptr: []int{0}, labels: []string{"1"}}
-		for i := range c.before + 1 {
-			x.idx, x.f32, x.code = append(x.idx, 0), append(x.f32, 1), append(x.code, 0)
-			x.n, x.ptr = i+1, append(x.ptr, i+1)
-		}
-		x.f32[c.before] = c.value
-		if err := j.frame(frameLearn, counted(22), x.encode(nil, 0, x.n)); err != nil {
-			t.Fatal(err)
-		}
-		w.Close()
+		values[c.before] = c.value
+		appendFrame(t, log, 22, rowsWith(values...))
 		m, r, err := Replay(context.Background(), log, nil, 0)
 		if err != nil || m.Presented() != 22 || r.Torn == 0 {
 			t.Errorf("%s: replayed: %+v, %v", name, r, err)
 		}
 		s = start(t, o)
 		learn(s, `{"label":1,"0":1}`, 200)
-		if err := s.Close(context.Background()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		closing(t, s)
 		m, r, err = Replay(context.Background(), log, nil, 0)
 		if err != nil || m.Presented() != 23 || r.Torn != 0 {
 			t.Errorf("%s: replayed: %+v, %v", name, r, err)
@@ -161,15 +142,36 @@ func TestSpoilt(t *testing.T) {
 	}
 }
 
+// rowsWith are rows labelled 1 whose feature 0 has those values.
+func rowsWith(values ...float32) *examples {
+	x := &examples{ptr: []int{0}, labels: []string{"1"}}
+	for _, v := range values {
+		x.idx, x.f32 = append(x.idx, 0), append(x.f32, v)
+		x.addLabel(0, 1, false)
+	}
+	return x
+}
+
+// appendFrame puts a request behind a log, as if so many examples had been learned before it.
+func appendFrame(t testing.TB, log string, before uint64, x *examples) {
+	t.Helper()
+	f, err := os.OpenFile(log, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := &logWriter{f: f, path: log}
+	if err := w.frame(frameLearn, counted(before), x.encode(nil, 0, x.n)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestFails: a request of which nothing is learned is refused, and the model learns on.
 func TestFails(t *testing.T) {
-	s := start(t, Options{Models: []Model{{Name: "a", Path: newModel(t,
-		halfspace.Options{Learner: "fragile"})}}})
+	s := serving(t, newModel(t, halfspace.Options{Learner: "fragile"}), "")
 	for value, want := range map[int]int{15: 422, 1: 200} {
-		if status, body := do(s, Learn, mediaJSON, fmt.Sprintf(`{"label":1,"0":%d}`,
-			value)); status != want {
-			t.Errorf("%d: %d %s, want %d", value, status, body, want)
-		}
+		asks(t, s, Learn, mediaJSON, fmt.Sprintf(`{"label":1,"0":%d}`,
+			value), want, "")
 	}
 }
 
@@ -177,7 +179,7 @@ func TestFails(t *testing.T) {
 // that comes of it could be saved.
 func TestUnfitToSave(t *testing.T) {
 	path := newModel(t, halfspace.Options{Learner: "fragile"})
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+	s := serving(t, path, "")
 	const why = "not finite numbers"
 	for _, c := range []struct {
 		op, body string
@@ -200,16 +202,12 @@ func TestUnfitToSave(t *testing.T) {
 func TestUntil(t *testing.T) {
 	dir := t.TempDir()
 	path, log := newModel(t, halfspace.Options{Learner: "fragile"}), filepath.Join(dir, "log")
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}})
+	s := serving(t, path, log)
 	for range 3 {
-		if status, body := do(s, Learn, mediaJSON, `[{"label":1,"0":2},{"label":-1,"0":3},`+
-			`{"label":1,"1":1}]`); status != 200 {
-			t.Fatal(body)
-		}
+		asks(t, s, Learn, mediaJSON, `[{"label":1,"0":2},{"label":-1,"0":3},`+
+			`{"label":1,"1":1}]`, 200, "")
 	}
-	if err := s.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	closing(t, s)
 	for until := range uint64(31) {
 		m, r, err := Replay(context.Background(), log, nil, until)
 		want := uint64(29)
@@ -225,29 +223,14 @@ func TestUntil(t *testing.T) {
 			t.Errorf("until %d: %+v, %v", until, r, err)
 		}
 	}
-	w, err := os.OpenFile(log, os.O_RDWR|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := &logWriter{f: w, path: log}
-	x := &examples{ptr: []int{0, 1}, idx: []int32{0}, f32: []float32{13}, n: 1,
-		code: []int32{0}, labels: []string{"1"}}
-	for _, n := range []uint64{29, 30} {
-		if err := j.frame(frameLearn, counted(n), x.encode(nil, 0, 1)); err != nil {
-			t.Fatal(err)
-		}
-		x.f32[0] = 1
-	}
-	w.Close()
+	appendFrame(t, log, 29, rowsWith(13))
+	appendFrame(t, log, 30, rowsWith(1))
 	if _, _, err := Replay(context.Background(), log, nil, 0); !errors.Is(err, ErrLog) ||
 		!strings.Contains(err.Error(), "Replay until 29") {
 		t.Errorf("a request that panics, amid a log: %v", err)
 	}
 	if m, _, err := Replay(context.Background(), log, nil, 29); err != nil || m.Presented() != 29 {
 		t.Errorf("up to it: %v", err)
-	}
-	if err := j.close(); err == nil {
-		t.Error("a log was closed twice")
 	}
 }
 
@@ -259,21 +242,8 @@ func TestReplayCounts(t *testing.T) {
 	if err := os.WriteFile(log, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	w, err := os.OpenFile(log, os.O_RDWR|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := &logWriter{f: w, path: log}
-	x := &examples{ptr: []int{0, 1}, idx: []int32{0}, f32: []float32{1}, n: 1,
-		code: []int32{0}, labels: []string{"1"}}
-	if err := j.frame(frameLearn, counted(25), x.encode(nil, 0, 1)); err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
-	bad, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	appendFrame(t, log, 25, rowsWith(1))
+	bad := content(t, log)
 	if _, err := read(bad); !errors.Is(err, ErrLog) {
 		t.Errorf("25 examples before, of 26: %v", err)
 	}
@@ -282,7 +252,7 @@ func TestReplayCounts(t *testing.T) {
 // TestReloadFaulty: learning that has ended begins again by Reload, with all that was answered.
 func TestReloadFaulty(t *testing.T) {
 	path, log := newModel(t, halfspace.Options{Learner: "fragile"}), filepath.Join(t.TempDir(), "log")
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}})
+	s := serving(t, path, log)
 	for _, c := range []struct {
 		body string
 		want int
@@ -296,9 +266,7 @@ func TestReloadFaulty(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", c.body, status, text, c.want)
 		}
 	}
-	if err := s.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	closing(t, s)
 	if m, _, err := Replay(context.Background(), log, nil, 0); err != nil || m.Presented() != 22 {
 		t.Errorf("replayed: %v", err)
 	}
@@ -321,25 +289,13 @@ func TestNewNames(t *testing.T) {
 		}
 	}
 	s := start(t, o)
-	if status, text := do(s, Learn, mediaJSON, `[{"y":"yes","u":1},{"y":"no","v":1},`+
-		`{"y":"yes","w":1}]`); status != 200 {
-		t.Fatal(text)
-	}
+	asks(t, s, Learn, mediaJSON, `[{"y":"yes","u":1},{"y":"no","v":1},`+
+		`{"y":"yes","w":1}]`, 200, "")
 	check(s)
-	if err := s.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	w, err := os.OpenFile(log, os.O_RDWR|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := &examples{ptr: []int{0, 1}, idx: []int32{0}, f32: []float32{1}, n: 1, words: true,
-		names: [][]byte{{}}, code: []int32{0}, labels: []string{"yes"}}
-	if err := (&logWriter{f: w, path: log}).frame(frameLearn, counted(5), x.encode(nil, 0,
-		1)); err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
+	closing(t, s)
+	x := rowsWith(1)
+	x.words, x.names, x.labels = true, [][]byte{{}}, []string{"yes"}
+	appendFrame(t, log, 5, x)
 	if m, r, err := Replay(context.Background(), log, nil, 0); err != nil || m.Presented() != 5 ||
 		r.Learned != 3 {
 		t.Errorf("%+v, %v", r, err)

@@ -197,13 +197,8 @@ func TestQueueFull(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 429 ||
-			!strings.Contains(body, "queue_full") {
-			t.Errorf("a full queue: %d %s", status, body)
-		}
-		if status, _ := do(s, Predict, mediaJSON, `{"0":1}`); status != 200 {
-			t.Errorf("a prediction meanwhile: %d", status)
-		}
+		asks(t, s, Learn, mediaJSON, `{"label":1,"0":1}`, 429, "queue_full")
+		asks(t, s, Predict, mediaJSON, `{"0":1}`, 200, "")
 		<-held.done
 		for range 3 {
 			if a := <-answers; a.status != 200 {
@@ -240,20 +235,15 @@ func TestLate(t *testing.T) {
 				Log: filepath.Join(t.TempDir(), "log")}}, WaitRows: 10})
 			learn := func(status int, want string, rows ...string) {
 				t.Helper()
-				if got, body := do(s, Learn, mediaJSON, "["+strings.Join(rows, ",")+"]"); got !=
-					status || !strings.Contains(body, want) {
-					t.Errorf("%v: %d %s", rows, got, body)
-				}
+				asks(t, s, Learn, mediaJSON, "["+strings.Join(rows, ",")+"]", status, want)
 			}
 			if late == 0 {
 				learn(200, `"learned":3`, `{"label":-1,`+row(2)+`}`, `{"label":1,`+row(1)+`}`,
 					`{"label":-1,`+row(3)+`}`)
 			} else {
 				for i := 1; i < 4; i++ {
-					if status, body := do(s, Predict, mediaJSON, fmt.Sprintf(`{"id":%d,%s}`, i,
-						row(i))); status != 200 {
-						t.Fatal(body)
-					}
+					asks(t, s, Predict, mediaJSON, fmt.Sprintf(`{"id":%d,%s}`, i,
+						row(i)), 200, "")
 				}
 				learn(422, "unknown_id", `{"label":-1,"id":2}`, `{"label":1,"id":7}`)
 				learn(422, `want \"-1\"`, `{"label":"x","id":2}`)
@@ -269,9 +259,7 @@ func TestLate(t *testing.T) {
 						st.WaitUnknown)
 				}
 			}
-			if err := s.Close(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			closing(t, s)
 			if files[late], err = os.ReadFile(file); err != nil {
 				t.Fatal(err)
 			}
@@ -290,15 +278,11 @@ func TestBounds(t *testing.T) {
 		s := start(t, Options{MaxFeatures: 3, Models: []Model{{Name: "a", Path: trained(t,
 			halfspace.Options{Learner: "pa", Data: halfspace.Data{HashBits: 10 * bits}}, text)}}})
 		want := []int{422, 200}[bits]
-		if status, body := do(s, Learn, mediaJSON, `{"y":"no","age":3,"new":1}`); status != want {
-			t.Errorf("%d bits: learning a new name: %d %s", 10*bits, status, body)
-		}
+		asks(t, s, Learn, mediaJSON, `{"y":"no","age":3,"new":1}`, want, "")
 		for i := range learned {
 			do(s, Learn, mediaJSON, fmt.Sprintf(`{"y":"no","n%d":3}`, i))
 		}
-		if status, body := do(s, Predict, mediaJSON, `{"age":3,"new":1,"newer":2}`); status != 200 {
-			t.Errorf("%d bits: predicting new names: %d %s", 10*bits, status, body)
-		}
+		asks(t, s, Predict, mediaJSON, `{"age":3,"new":1,"newer":2}`, 200, "")
 		if status, _ := do(s, Predict, mediaJSON, `{"a":1,"b":1,"c":1,"d":1}`); status != want &&
 			bits == 0 {
 			t.Errorf("%d bits: a row of 4 features: %d", 10*bits, status)
@@ -311,20 +295,13 @@ func TestBounds(t *testing.T) {
 func TestFault(t *testing.T) {
 	dir := t.TempDir()
 	path, log := newModel(t, halfspace.Options{Learner: "pa"}), filepath.Join(dir, "log")
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}})
-	if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 200 {
-		t.Fatal(body)
-	}
+	s := serving(t, path, log)
+	asks(t, s, Learn, mediaJSON, `{"label":1,"0":1}`, 200, "")
 	s.models["a"].journal.f.Close()
 	for range 2 {
-		if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 503 ||
-			!strings.Contains(body, "unavailable") {
-			t.Errorf("learned without a log: %d %s", status, body)
-		}
+		asks(t, s, Learn, mediaJSON, `{"label":1,"0":1}`, 503, "unavailable")
 	}
-	if status, _ := do(s, Predict, mediaJSON, `{"0":1}`); status != 200 {
-		t.Errorf("predicted: %d", status)
-	}
+	asks(t, s, Predict, mediaJSON, `{"0":1}`, 200, "")
 	if status, body := do(s, Save, "", ""); status < 500 {
 		t.Errorf("saved: %d %s", status, body)
 	}
@@ -334,7 +311,7 @@ func TestFault(t *testing.T) {
 	if err := s.Close(context.Background()); err == nil {
 		t.Error("closed without an error")
 	}
-	s = start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}})
+	s = serving(t, path, log)
 	if n := s.Stats()[0].Examples; n != 21 {
 		t.Errorf("%d examples afterwards, want 21", n)
 	}

@@ -54,10 +54,7 @@ func TestKilled(t *testing.T) {
 	path := newModel(t, halfspace.Options{Learner: "obpm", Settings: map[string]any{
 		"members": 20}})
 	whole, dir := t.TempDir(), t.TempDir()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := content(t, path)
 	for _, d := range []string{whole, dir} {
 		if err := os.WriteFile(filepath.Join(d, "a.model"), data, 0o666); err != nil {
 			t.Fatal(err)
@@ -97,25 +94,14 @@ func TestKilled(t *testing.T) {
 			lines := strings.SplitAfter(all.String(), "\n")
 			for len(lines) > 1 {
 				n := min(1000, len(lines)-1)
-				if status, body := do(s, Learn, mediaSVM, strings.Join(lines[:n], "")); status !=
-					200 {
-					t.Fatal(body)
-				}
+				asks(t, s, Learn, mediaSVM, strings.Join(lines[:n], ""), 200, "")
 				lines = lines[n:]
 			}
 		}
-		if err := s.Close(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		closing(t, s)
 	}
-	want, err := os.ReadFile(filepath.Join(whole, "a.model"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(filepath.Join(dir, "a.model"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := content(t, filepath.Join(whole, "a.model"))
+	got := content(t, filepath.Join(dir, "a.model"))
 	if !bytes.Equal(got, want) || bytes.Equal(got, data) {
 		t.Errorf("after %d kills and %d requests the model is another", kills, sent)
 	}

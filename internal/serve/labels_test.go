@@ -42,14 +42,10 @@ func TestLabelTexts(t *testing.T) {
 		`{"label":1.0,"1":1}`, `{"label":"1.0","2":1}`, // one that there is, and another
 		`[{"label":7.0,"1":2},{"label":7,"2":2},{"label":"7.00","3":1}]`, // two that there are not
 	} {
-		if status, answer := do(s, Learn, mediaJSON, body); status != 200 {
-			t.Fatalf("%s: %d %s", body, status, answer)
-		}
+		asks(t, s, Learn, mediaJSON, body, 200, "")
 	}
 	want := []string{"1", "2", "3", "1.0", "7.0", "7.00"}
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	closing(t, s)
 	if m, _, err := Replay(t.Context(), log, nil, 0); err != nil {
 		t.Error(err)
 	} else if got := m.Classes(); !slices.Equal(got, want) {

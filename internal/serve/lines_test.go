@@ -43,7 +43,7 @@ func ask(t testing.TB, s *Server, in string, maxLine int) (list []lineAnswer) {
 
 func TestLines(t *testing.T) {
 	path := newModel(t, halfspace.Options{Learner: "pa"})
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+	s := serving(t, path, "")
 	long := strings.Repeat(" ", 200)
 	for _, c := range []struct {
 		line   string
@@ -92,7 +92,7 @@ func TestLines(t *testing.T) {
 // end.
 func TestLinesOrder(t *testing.T) {
 	path := newModel(t, halfspace.Options{Learner: "pa"})
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+	s := serving(t, path, "")
 	got := ask(t, s, `{"id":1,"op":"info"}
 {"id":"two","op":"info","model":"none"}
 {"id":{"n":[3]},"op":"list"}`, 0)
@@ -105,7 +105,7 @@ func TestLinesOrder(t *testing.T) {
 // there, and the end of ctx ends it all.
 func TestLinesWaits(t *testing.T) {
 	path := newModel(t, halfspace.Options{Learner: "pa"})
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path}}})
+	s := serving(t, path, "")
 	ctx, cancel := context.WithCancel(context.Background())
 	in, ask := io.Pipe()
 	answers, out := io.Pipe()

@@ -20,10 +20,7 @@ import (
 func logged(t testing.TB, path string, bodies ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := content(t, path)
 	for _, name := range []string{"start.model", "a.model"} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
 			t.Fatal(err)
@@ -32,16 +29,12 @@ func logged(t testing.TB, path string, bodies ...string) (dir string) {
 	s := start(t, Options{Models: []Model{{Name: "a", Path: filepath.Join(dir, "a.model"),
 		Log: filepath.Join(dir, "a.log")}}})
 	for i, body := range bodies {
-		if status, answer := do(s, Learn, mediaNDJSON, body); status != 200 {
-			t.Fatal(answer)
-		}
+		asks(t, s, Learn, mediaNDJSON, body, 200, "")
 		if i == len(bodies)/2 {
 			do(s, Save, "", "")
 		}
 	}
-	if err := s.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	closing(t, s)
 	return dir
 }
 
@@ -88,14 +81,8 @@ func TestReplay(t *testing.T) {
 	for path, bodies := range logCases(t) {
 		dir := logged(t, path, bodies...)
 		at := func(name string) string { return filepath.Join(dir, name) }
-		want, err := os.ReadFile(at("a.model"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		begun, err := os.ReadFile(at("start.model"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := content(t, at("a.model"))
+		begun := content(t, at("start.model"))
 		for _, start := range [][]byte{nil, begun, want} {
 			m, r, err := Replay(context.Background(), at("a.log"), start, 0)
 			if err != nil {
@@ -119,9 +106,7 @@ func TestReplay(t *testing.T) {
 		}
 		s := start(t, Options{Models: []Model{{Name: "a", Path: at("a.model"),
 			Log: at("a.log")}}})
-		if err := s.Close(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		closing(t, s)
 		if got, err := os.ReadFile(at("a.model")); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: a server that went on has another model (%v)", path, err)
 		}
@@ -141,14 +126,8 @@ func shortLog(t *testing.T) (dir string, text []byte, read func(text []byte) (Re
 		bodies = append(bodies, fmt.Sprintf(`{"label":1,"0":%d}`, i))
 	}
 	dir = logged(t, newModel(t, halfspace.Options{Learner: "pa"}), bodies...)
-	text, err := os.ReadFile(filepath.Join(dir, "a.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	begun, err := os.ReadFile(filepath.Join(dir, "start.model"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text = content(t, filepath.Join(dir, "a.log"))
+	begun := content(t, filepath.Join(dir, "start.model"))
 	return dir, text, func(text []byte) (Replayed, error) {
 		log := filepath.Join(dir, "cut.log")
 		if err := os.WriteFile(log, text, 0o666); err != nil {
@@ -162,10 +141,7 @@ func shortLog(t *testing.T) (dir string, text []byte, read func(text []byte) (Re
 // TestTornLog: wherever a log ends, what is whole of it is read, and a server goes on behind it.
 func TestTornLog(t *testing.T) {
 	dir, text, read := shortLog(t)
-	begun, err := os.ReadFile(filepath.Join(dir, "start.model"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	begun := content(t, filepath.Join(dir, "start.model"))
 	whole, last := 0, int64(-1)
 	behind := len(logBegins) + frames.Begins + frames.Ends + len(begun) // and more
 	for n := 0; n < len(text); n++ {
@@ -217,21 +193,14 @@ func TestDamagedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "start.model")
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}})
+	s := serving(t, path, log)
 	if _, err := New(Options{Models: []Model{{Name: "a", Path: path, Log: log}}}); err == nil ||
 		!strings.Contains(err.Error(), "another server") {
 		t.Errorf("two servers of one log: %v", err)
 	}
-	if status, answer := do(s, Learn, mediaJSON, `{"label":1,"0":2}`); status != 200 {
-		t.Fatal(answer)
-	}
-	if err := s.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	asks(t, s, Learn, mediaJSON, `{"label":1,"0":2}`, 200, "")
+	closing(t, s)
+	want := content(t, path)
 	if m, r, err := Replay(context.Background(), log, nil, 0); err != nil || r.Torn != 0 ||
 		!bytes.Equal(encodedBy(t, m), want) {
 		t.Errorf("a log that was gone on with: %+v, %v", r, err)

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -84,6 +85,38 @@ func do(s *Server, op, media, body string) (int, string) {
 	return a.Status, string(a.Body)
 }
 
+// asks has the model answer, which must have that status and those words.
+func asks(t testing.TB, s *Server, op, media, body string, status int, want string) {
+	t.Helper()
+	if got, text := do(s, op, media, body); got != status || !strings.Contains(text, want) {
+		t.Errorf("%s of %.200s: %d %.200s; want %d and %s", op, body, got, text, status, want)
+	}
+}
+
+// serving serves a model with that log, "" being none.
+func serving(t testing.TB, path, log string) *Server {
+	t.Helper()
+	return start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}})
+}
+
+// closing closes a server, which must go well.
+func closing(t testing.TB, s *Server) {
+	t.Helper()
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// content is what a file has.
+func content(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestRows(t *testing.T) {
 	pa := newModel(t, halfspace.Options{Learner: "pa"})
 	named := newModel(t, halfspace.Options{Learner: "pa"}, "x", "y")
@@ -142,72 +175,119 @@ func TestRows(t *testing.T) {
 		{classes, Predict, mediaJSON, `{"0":1}`, 200, `"scores":[`},
 		{classes, Learn, mediaJSON, `{"0":1,"label":"d"}`, 422, `want one of 3 classes`},
 	} {
-		s, err := New(Options{Models: []Model{{Name: "a", Path: c.model}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		status, body := do(s, c.op, c.media, c.body)
-		if status != c.status || !strings.Contains(body, c.want) {
-			t.Errorf("%s of %s: %d %s; want %d and %s", c.op, c.body, status, body, c.status, c.want)
-		}
+		s := serving(t, c.model, "")
+		asks(t, s, c.op, c.media, c.body, c.status, c.want)
 		s.models["a"].saved.Store(s.models["a"].examples.Load()) // so that the file stays
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		closing(t, s)
 	}
 }
 
-// TestHTTP: what refuses requests before they are read, and what lets them through.
+// TestHTTP: what refuses requests before they are read, what lets them through, and who is let in
+// without a token, and with which words of one. Pages are under the rules of other requests, but a
+// browser may send the token as a password, to them alone.
 func TestHTTP(t *testing.T) {
-	s := start(t, Options{Models: []Model{{Name: "a", Path: newModel(t,
-		halfspace.Options{Learner: "pa"})}}})
-	open, closed := s.Handler(HTTP{MaxBody: 100}), s.Handler(HTTP{Token: "secret"})
+	s := serving(t, newModel(t, halfspace.Options{Learner: "pa"}), "")
+	token := "secret"
+	pages := map[string]Page{"/": func(dst []byte) Answer {
+		return Answer{Status: http.StatusOK, Media: "text/html", Body: append(dst, "hello"...)}
+	}}
+	open := s.Handler(HTTP{MaxBody: 100, Pages: pages})
+	closed := s.Handler(HTTP{TokenNow: func() string { return token }, Pages: pages})
+	const host, origin, basic, bearer = "Host", "Origin", "basic", "Bearer"
+	const other = "evil.example.com"
 	for _, c := range []struct {
-		h                        http.Handler
-		method, path, host, body string
-		token                    string
-		status                   int
+		h                                http.Handler
+		method, path, body, header, word string
+		status                           int
 	}{
-		{open, "POST", "/v1/models/a/predict", "", `{"0":1}`, "", 200},
-		{open, "POST", "/v1/models/a/predict", "evil.example.com", `{"0":1}`, "", 403},
-		{open, "POST", "/v1/models/b/predict", "", `{"0":1}`, "", 404},
-		{open, "POST", "/v1/models/a/train", "", `{"0":1}`, "", 404},
-		{open, "GET", "/v1/models/a/predict", "", ``, "", 405},
-		{open, "PUT", "/v1/models/a/learn", "", `{"0":1}`, "", 405},
-		{open, "POST", "/v1/models/a", "", `{"0":1}`, "", 405},
-		{open, "GET", "/v1/models/a", "", ``, "", 200},
-		{open, "GET", "/v1/models", "", ``, "", 200},
-		{open, "GET", "/", "", ``, "", 404},
-		{open, "GET", "/healthz", "evil.example.com", ``, "", 200},
-		{open, "GET", "/readyz", "", ``, "", 200},
-		{open, "POST", "/v1/models/a/predict", "", strings.Repeat(" ", 101), "", 413},
-		{closed, "POST", "/v1/models/a/predict", "evil.example.com", `{"0":1}`, "secret", 200},
-		{closed, "POST", "/v1/models/a/predict", "", `{"0":1}`, "", 401},
-		{closed, "POST", "/v1/models/a/predict", "", `{"0":1}`, "secrex", 401},
+		{open, "POST", "/v1/models/a/predict", `{"0":1}`, "", "", 200},
+		{open, "POST", "/v1/models/a/predict", `{"0":1}`, host, other, 403},
+		{open, "POST", "/v1/models/b/predict", `{"0":1}`, "", "", 404},
+		{open, "POST", "/v1/models/a/train", `{"0":1}`, "", "", 404},
+		{open, "GET", "/v1/models/a/predict", "", "", "", 405},
+		{open, "PUT", "/v1/models/a/learn", `{"0":1}`, "", "", 405},
+		{open, "POST", "/v1/models/a", `{"0":1}`, "", "", 405},
+		{open, "GET", "/v1/models/a", "", "", "", 200},
+		{open, "GET", "/v1/models", "", "", "", 200},
+		{open, "GET", "/none", "", "", "", 404},
+		{open, "GET", "/healthz", "", host, other, 200},
+		{open, "GET", "/readyz", "", "", "", 200},
+		{open, "POST", "/v1/models/a/predict", strings.Repeat(" ", 101), "", "", 413},
+		{open, "GET", "/v1/models", "", origin, "http://localhost:3000", 200},
+		{open, "GET", "/v1/models", "", origin, "http://" + other, 403},
+		{open, "GET", "/v1/models", "", origin, "null", 403},
+		{open, "GET", "/v1/models", "", origin, "http://%zz", 403},
+		{open, "GET", "/v1%2fmodels", "", "", "", 404},
+		{open, "GET", "/v1/models%2Fa", "", "", "", 404},
+		{open, "GET", "/v1/models/%61", "", "", "", 404},
+		{open, "GET", "/%2e/healthz", "", "", "", 404},
+		{open, "GET", "/", "", "", "", 200},
+		{open, "HEAD", "/", "", "", "", 200},
+		{open, "POST", "/", "", "", "", 404},
+		{open, "GET", "/", "", host, other, 403},
+		{closed, "POST", "/v1/models/a/predict", `{"0":1}`, bearer, "secret", 200},
+		{closed, "POST", "/v1/models/a/predict", `{"0":1}`, "", "", 401},
+		{closed, "POST", "/v1/models/a/predict", `{"0":1}`, bearer, "secrex", 401},
+		{closed, "GET", "/v1/models", "", bearer, "secret", 200},
+		{closed, "GET", "/v1/models", "", "Authorization", "secret", 401},
+		{closed, "GET", "/v1/models", "", "Authorization", "bearer secret", 401},
+		{closed, "GET", "/v1/models", "", basic, "secret", 401},
+		{closed, "POST", "/v1/models/a/save", "", basic, "secret", 401},
+		{closed, "GET", "/", "", "", "", 401},
+		{closed, "GET", "/", "", basic, "other", 401},
+		{closed, "GET", "/", "", basic, "secret", 200},
+		{closed, "GET", "/", "", bearer, "secret", 200},
+		{closed, "POST", "/", "", basic, "secret", 401},
 	} {
 		r := httptest.NewRequest(c.method, "http://localhost"+c.path, strings.NewReader(c.body))
 		r.Header.Set("Content-Type", mediaJSON)
-		if c.host != "" {
-			r.Host = c.host
+		switch c.header {
+		case "":
+		case host:
+			r.Host = c.word
+		case basic:
+			r.SetBasicAuth("anybody", c.word)
+		case bearer:
+			r.Header.Set("Authorization", "Bearer "+c.word)
+		default:
+			r.Header.Set(c.header, c.word)
 		}
-		if c.token != "" {
-			r.Header.Set("Authorization", "Bearer "+c.token)
-		}
+		what := fmt.Sprint(c.method, " ", c.path, " with ", c.header, " ", c.word)
 		w := httptest.NewRecorder()
 		c.h.ServeHTTP(w, r)
-		body, _ := io.ReadAll(w.Body)
 		if w.Code != c.status {
-			t.Errorf("%s %s of %s: %d %s, want %d", c.method, c.path, c.host, w.Code, body, c.status)
+			t.Errorf("%s: %d %s, want %d", what, w.Code, w.Body, c.status)
 		}
-		if w.Code >= 400 {
-			var e struct {
-				Error struct{ Code, Message string }
-			}
-			if err := json.Unmarshal(body, &e); err != nil || e.Error.Code == "" ||
-				e.Error.Message == "" {
-				t.Errorf("%s %s: %s (%v)", c.method, c.path, body, err)
+		if w.Code >= 400 && errorCode(t, w.Body) == "" {
+			t.Errorf("%s: no code", what)
+		}
+		demand := ""
+		if c.status == http.StatusUnauthorized {
+			if demand = "Bearer"; c.method == "GET" && c.path == "/" {
+				demand = "Basic"
 			}
 		}
+		if got, _, _ := strings.Cut(w.Header().Get("WWW-Authenticate"), " "); got != demand {
+			t.Errorf("%s: it demands %q, want %q", what, got, demand)
+		}
+		if !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("%s: a browser may load what it likes", what)
+		}
+	}
+	if n := s.Unauthorized(); n != 9 {
+		t.Errorf("%d without the token, want 9", n)
+	}
+	r := httptest.NewRequest("GET", "http://x/v1/models", nil)
+	w := httptest.NewRecorder()
+	if open.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey,
+		&net.UnixAddr{Name: "s", Net: "unix"}))); w.Code != 200 {
+		t.Errorf("by a Unix socket: %d", w.Code)
+	}
+	token = "other"
+	r.Header.Set("Authorization", "Bearer secret")
+	w = httptest.NewRecorder()
+	if closed.ServeHTTP(w, r); w.Code != 401 {
+		t.Errorf("the token of before: %d", w.Code)
 	}
 }
 
@@ -223,40 +303,6 @@ func rowsOfSVM(from, n int) string {
 		fmt.Fprintf(&b, "%s 0:%g 1:%g %d:1\n", label, x, float64(i*53%89-44)/44, 2+i%40)
 	}
 	return b.String()
-}
-
-// TestSnapshots: each answer is that of the model that has learned as many examples as its snapshot
-// says.
-func TestSnapshots(t *testing.T) {
-	path := newModel(t, halfspace.Options{Learner: "obpm"})
-	log := filepath.Join(t.TempDir(), "a.log")
-	s := start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}, PublishEvery: 30})
-	for i := range 40 {
-		if status, body := do(s, Learn, mediaSVM, rowsOfSVM(i*10, 10)); status != 200 {
-			t.Fatal(body)
-		}
-		status, body := do(s, Predict, mediaSVM, "0:0.5 1:-1")
-		var got struct {
-			Score    float64
-			Snapshot uint64
-		}
-		if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
-			t.Fatal(body, err)
-		}
-		if i%8 != 0 {
-			continue
-		}
-		m, err := halfspace.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		learnUpTo(t, m, got.Snapshot)
-		want, err := m.Score(m.Row().At(0, 0.5).At(1, -1))
-		if err != nil || want != got.Score || m.Presented() != got.Snapshot {
-			t.Errorf("snapshot %d of %d: score %v, want %v (%v)", got.Snapshot, m.Presented(),
-				got.Score, want, err)
-		}
-	}
 }
 
 // learnUpTo has a model of newModel learn the rows of rowsOfSVM until it has learned so many
