@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,40 +16,12 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/commandtest"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 
-// TestMain lets the test's own program be the command, under its name.
-func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "halfspace-arrow" {
-		os.Exit(command.Run())
-	}
-	os.Exit(m.Run())
-}
-
-// bin is a folder with the command in it.
-func bin(t testing.TB) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(dir, "halfspace-arrow")); err != nil {
-		t.Skip(err) // of a system without links
-	}
-	return dir
-}
-
-// shell runs a script in dir, and returns what it printed.
-func shell(t testing.TB, bin, dir, script string) (string, error) {
-	t.Helper()
-	cmd := exec.Command("bash", "-e", "-o", "pipefail", "-c", script)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
+// TestMain is the command in processes that tests start.
+func TestMain(m *testing.M) { commandtest.Main(m, func() int { return command.Run() }, nil) }
 
 // asPairs, asLists and asDense are the forms of rows that are lists.
 const (
@@ -169,7 +140,7 @@ func TestSameModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin, dir := bin(t), t.TempDir()
+	shell, dir := commandtest.Shell(t, "halfspace-arrow"), t.TempDir()
 	put := func(name string, data []byte) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
@@ -178,7 +149,7 @@ func TestSameModel(t *testing.T) {
 	}
 	run := func(script string) {
 		t.Helper()
-		if out, err := shell(t, bin, dir, script); err != nil {
+		if out, err := shell(dir, script); err != nil {
 			t.Fatalf("%s\n%v\n%s", script, err, out)
 		}
 	}

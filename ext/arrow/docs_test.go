@@ -3,21 +3,18 @@ package arrow
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	arr "github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/halfspace-ml/halfspace/internal/commandtest"
 )
 
 // TestDocs runs the commands of docs/arrow.md, and compares what they print. The files that they
 // read are made here.
 func TestDocs(t *testing.T) {
-	text, err := os.ReadFile("../../docs/arrow.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin, dir := bin(t), t.TempDir()
+	dir := t.TempDir()
 	people := table(t, fields("age", i64, "job", utf8, "joined",
 		&arr.TimestampType{Unit: arr.Microsecond}, "label", utf8),
 		`{"age":31,"job":"clerk","joined":"2020-01-01","label":"no"},
@@ -35,30 +32,5 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	blocks := regexp.MustCompile("(?ms)^```(sh|console)\n(.*?)^```").FindAllStringSubmatch(
-		string(text), -1)
-	if len(blocks) < 3 {
-		t.Fatalf("%d blocks", len(blocks))
-	}
-	for _, b := range blocks {
-		if b[1] == "sh" {
-			if out, err := shell(t, bin, dir, b[2]); err != nil {
-				t.Errorf("%s\n%v\n%s", b[2], err, out)
-			}
-			continue
-		}
-		for part := range strings.SplitSeq("\n"+b[2], "\n$ ") {
-			if part = strings.TrimSpace(part); part == "" {
-				continue
-			}
-			command, want, _ := strings.Cut(part, "\n")
-			pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(want)), `\.\.\.`,
-				`[^\n]*`)
-			out, err := shell(t, bin, dir, command)
-			if err != nil || !regexp.MustCompile(`^`+pattern+`$`).MatchString(
-				strings.TrimSpace(out)) {
-				t.Errorf("%s\n%v: prints\n%s\nnot\n%s", command, err, out, want)
-			}
-		}
-	}
+	commandtest.Docs(t, dir, "../../docs/arrow.md", "", "halfspace-arrow", 5, nil)
 }

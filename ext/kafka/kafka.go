@@ -1,28 +1,7 @@
 // Package kafka reads examples from partitions of topics of Kafka, and sends answers to topics.
 // Command halfspace-kafka is the command halfspace with these streams.
 //
-// A partition is named by a URL:
-//
-//	kafka://[USER:PASSWORD@]HOST[:PORT][,HOST...]/TOPIC/PARTITION[@OFFSET][?OPTION=VALUE&...]
-//
-// Reading begins at OFFSET, or else with the first record there is. A record's value has one row or
-// several, in whole lines. Of transactions the records are read that were committed; there is no
-// consumer group. The partition of answers may be left out: they are spread by their keys. The
-// options, of which only end changes what is learned:
-//
-//	end       never (the default): go on until the source is closed; now: end behind what the
-//	          partition holds when it is opened; pause: the same with training.ErrPaused
-//	timeout   how long a connection or a request may take: 5s
-//	patience  how long the brokers may be away meanwhile: 5m; 0s is for ever
-//	sasl      plain, scram-sha-256 or scram-sha-512: how USER and PASSWORD are shown (plain)
-//	tls       true encrypts the connections
-//	ca, cert, key
-//	          files of PEM: whom to trust, and who this program is; with them connections are
-//	          encrypted
-//	create    answers only: true makes the topic where there is none
-//
-// What is secret may stand in the environment: KAFKA_USER, KAFKA_PASSWORD, KAFKA_CA, KAFKA_CERT,
-// KAFKA_KEY.
+// A partition is named by a URL, as [Help] says.
 package kafka
 
 import (

@@ -1,27 +1,7 @@
 // Package nats reads examples from streams of NATS JetStream, and sends answers to them. Command
 // halfspace-nats is the command halfspace with these streams.
 //
-// A stream is named by a URL:
-//
-//	nats://[USER[:PASSWORD]@]HOST[:PORT][,HOST...]/STREAM/SUBJECT[@SEQUENCE][?OPTION=VALUE&...]
-//
-// STREAM is one that JetStream keeps; SUBJECT is one of its subjects, which may have wildcards, or
-// all of them where none is given. Reading begins with message SEQUENCE of the stream, or else with
-// the first one there is. A message has one row or several, in whole lines. The options, of which
-// only end changes what is learned:
-//
-//	end       never (the default): go on until the source is closed; now: end behind what the
-//	          stream holds when it is opened; pause: the same with training.ErrPaused
-//	timeout   how long a connection, a request or an acknowledgement may take: 5s
-//	patience  how long the servers may be away meanwhile: 5m; 0s is for ever
-//	tls       true encrypts the connection, even if the server doesn't ask for it
-//	ca, cert, key
-//	          files of PEM: whom to trust, and who this program is
-//	creds     a file of credentials
-//	create    answers only: true makes the stream where there is none
-//
-// What is secret may stand in the environment: NATS_USER, NATS_PASSWORD, NATS_TOKEN, NATS_CREDS,
-// NATS_CA, NATS_CERT, NATS_KEY.
+// A stream is named by a URL, as [Help] says.
 package nats
 
 import (

@@ -73,21 +73,39 @@ func Content(t testing.TB, name string) []byte {
 	return b
 }
 
-// Docs runs the commands of a page that are marked for a program, "```console kind", in order: "$ "
-// begins a command, what follows is what it prints, ... stands for what differs. change, unless
-// nil, changes a command. At least so many there must be.
-func Docs(t *testing.T, page, kind, program string, least int, change func(string) string) {
+// Shell returns what runs a script of bash in a folder, with the program under that name, and
+// returns what the script prints.
+func Shell(t testing.TB, program string) func(dir, script string) (string, error) {
 	t.Helper()
-	dir, bin := t.TempDir(), t.TempDir()
+	bin := t.TempDir()
 	self, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(self, filepath.Join(bin, program)); err != nil {
-		t.Skip(err)
+		t.Skip(err) // of a system without links
+	}
+	return func(dir, script string) (string, error) {
+		cmd := exec.Command("bash", "-e", "-o", "pipefail", "-c", script)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "HALFSPACE_TEST_AS=command", "PATH="+bin+
+			string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+}
+
+// Docs runs the commands of a page that are marked for a program, "```console kind", in order, in a
+// folder: "$ " begins a command, what follows is what it prints, ... stands for what differs.
+// change, unless nil, changes a command. At least so many there must be.
+func Docs(t *testing.T, dir, page, kind, program string, least int, change func(string) string) {
+	t.Helper()
+	shell := Shell(t, program)
+	if kind != "" {
+		kind = " " + kind
 	}
 	text, n := Content(t, page), 0
-	for _, block := range regexp.MustCompile("(?s)```console "+kind+"\n(.*?)```").
+	for _, block := range regexp.MustCompile("(?s)```console"+kind+"\n(.*?)```").
 		FindAllSubmatch(text, -1) {
 		for _, part := range strings.Split("\n"+string(block[1]), "\n$ ")[1:] {
 			line, want, _ := strings.Cut(part, "\n")
@@ -95,14 +113,11 @@ func Docs(t *testing.T, page, kind, program string, least int, change func(strin
 			if change != nil {
 				line = change(line)
 			}
-			cmd := exec.Command("bash", "-e", "-o", "pipefail", "-c", line)
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "HALFSPACE_TEST_AS=command", "PATH="+bin+":"+
-				os.Getenv("PATH"))
-			out, err := cmd.CombinedOutput()
+			out, err := shell(dir, line)
 			pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(want)), `\.\.\.`,
 				`[^\n]*`)
-			if err != nil || !regexp.MustCompile(`^`+pattern+`$`).Match(bytes.TrimSpace(out)) {
+			if err != nil || !regexp.MustCompile(`^`+pattern+`$`).MatchString(
+				strings.TrimSpace(out)) {
 				t.Errorf("%s\nprints (%v)\n%snot\n%s", line, err, out, want)
 			}
 		}

@@ -14,10 +14,7 @@ import (
 // TestOBPMBound: no margin is below its bound, and the best weights have the larger bound.
 func TestOBPMBound(t *testing.T) {
 	t.Parallel()
-	rows, err := Repro(context.Background(), experiments["obpm/bound"], RunOptions{Seed: 1, Runs: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, _ := drawing(t, "obpm/bound", RunOptions{Runs: 2})
 	for _, quantity := range []string{"mistake_bound", "member_examples_per_example"} {
 		if r := find(t, rows, "generated e=0", quantity); r.Verdict != ByConstruction {
 			t.Errorf("%s: %s", quantity, r.Verdict)

@@ -1,7 +1,6 @@
 package papers
 
 import (
-	"context"
 	"os"
 	"strings"
 	"testing"
@@ -55,11 +54,7 @@ func TestBayesPointByHitAndRun(t *testing.T) {
 // Bayes point. All runs, in three dimensions, have its verdicts.
 func TestOBPMBayesPoint(t *testing.T) {
 	t.Parallel()
-	ctx, e := context.Background(), experiments["obpm/bayespoint"]
-	rows, err := Repro(ctx, e, RunOptions{Seed: 1, Runs: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, _ := drawing(t, "obpm/bayespoint", RunOptions{Runs: 3})
 	for _, d := range []string{"3", "5", "10"} {
 		before := 0.0
 		for _, l := range []string{"ep", "obpm N=100", "svm"} {
@@ -77,9 +72,7 @@ func TestOBPMBayesPoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows, err = Repro(ctx, e, RunOptions{Seed: 1, Rows: "3 dimensions"}); err != nil {
-		t.Fatal(err)
-	}
+	rows, _ = drawing(t, "obpm/bayespoint", RunOptions{Rows: "3 dimensions"})
 	for _, r := range OfKind(rows, Claim) {
 		line := strings.Join([]string{"| " + escaped(r.name()), r.OursText(), string(r.Verdict)}, " | ")
 		if !strings.Contains(string(text), line) {

@@ -40,10 +40,7 @@ func overlaps(t *testing.T, r Row, value, pm float64) {
 
 func TestOBPMTable1(t *testing.T) {
 	t.Parallel()
-	rows, err := Repro(context.Background(), experiments["obpm/table1"], RunOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, _ := drawing(t, "obpm/table1", RunOptions{})
 	overlaps(t, find(t, rows, "generated e=0, perceptron", "test_error_percent"), 2.03, 0.32)
 	overlaps(t, find(t, rows, "generated e=0, alma", "test_error_percent"), 0.07, 0.04)
 	if r := find(t, rows, "generated e=0, obpm N=100 tau=0.35",
@@ -187,13 +184,17 @@ func holding(t *testing.T, rows []Row, claims int) {
 	}
 }
 
-// drawing collects an experiment's figures.
+// drawing runs an experiment, on public data if it needs some.
 func drawing(t *testing.T, name string, o RunOptions) (rows []Row, figures []report.Figure) {
 	t.Helper()
 	pool := engine.NewPool(0)
 	defer pool.Close()
+	e := experiments[name]
+	for _, file := range e.Needs {
+		o.DataDir = filepath.Dir(realdata.File(t, file))
+	}
 	o.Seed, o.Pool, o.Drawn = 1, pool, func(f report.Figure) { figures = append(figures, f) }
-	rows, err := Repro(context.Background(), experiments[name], o)
+	rows, err := Repro(t.Context(), e, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,8 +223,7 @@ func TestOBPMFigure2(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads MNIST")
 	}
-	rows, figures := drawing(t, "obpm/figure2", RunOptions{Runs: 30,
-		DataDir: filepath.Dir(realdata.File(t, mnistImages))})
+	rows, figures := drawing(t, "obpm/figure2", RunOptions{Runs: 30})
 	holding(t, rows, 12)
 	for row, want := range map[string]float64{
 		"0.1 positive, obpm": 90.7, "0.1 positive, lms": 94.4, "0.1 positive, alma": 95.1,
@@ -280,8 +280,7 @@ func TestDriftingDigits(t *testing.T) {
 
 func TestOBPMFigure3(t *testing.T) {
 	t.Parallel()
-	rows, figures := drawing(t, "obpm/figure3", RunOptions{Runs: 3,
-		DataDir: filepath.Dir(realdata.File(t, "w8a.gz"))})
+	rows, figures := drawing(t, "obpm/figure3", RunOptions{Runs: 3})
 	holding(t, rows, 2)
 	for i, quantity := range []string{"prediction_errors", "updates"} {
 		for k, learner := range []string{"obpm", "alma"} {
@@ -302,14 +301,7 @@ func TestOBPMKernel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 10 s")
 	}
-	pool := engine.NewPool(0)
-	defer pool.Close()
-	dir := filepath.Dir(realdata.File(t, bananaFile))
-	rows, err := Repro(context.Background(), experiments["obpm/kernel"], RunOptions{Seed: 1,
-		Runs: 3, DataDir: dir, Pool: pool})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, _ := drawing(t, "obpm/kernel", RunOptions{Runs: 3})
 	mean := map[string]float64{}
 	for _, r := range rows {
 		if r.Quantity == "test_error_percent" {

@@ -20,11 +20,10 @@ import (
 // fewer updates than ROMMA on every bias, PUMMA p = 2 ln n fewer than ALMA.
 func TestPUMMASection51(t *testing.T) {
 	t.Parallel()
+	rows, drawn := drawing(t, "pumma/section5.1", RunOptions{Runs: 2})
 	figures := map[string]report.Figure{}
-	rows, err := Repro(context.Background(), experiments["pumma/section5.1"], RunOptions{Seed: 1,
-		Runs: 2, Drawn: func(f report.Figure) { figures[f.Name] = f }})
-	if err != nil {
-		t.Fatal(err)
+	for _, f := range drawn {
+		figures[f.Name] = f
 	}
 	claims := 0
 	for _, r := range rows {
@@ -176,12 +175,7 @@ func TestPUMMATable2(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 50 s and 2 GB")
 	}
-	dir := filepath.Dir(realdata.File(t, mnistImages))
-	rows, err := Repro(context.Background(), experiments["pumma/table2"], RunOptions{Seed: 1,
-		DataDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, _ := drawing(t, "pumma/table2", RunOptions{})
 	for row, want := range map[string]Verdict{"MNIST class=0 against the rest, svm": Exact,
 		"MNIST class=0 against the rest, svm without bias": Exact,
 		"MNIST class=0 against the rest, pumma":            Inside,

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/bench/internal/measure"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
@@ -26,26 +24,19 @@ func TestTBPRatsch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 10 s")
 	}
-	pool := engine.NewPool(0)
-	defer pool.Close()
 	for _, c := range []struct {
-		experiment, file string
-		ranges           map[string][2]float64
+		experiment string
+		ranges     map[string][2]float64
 	}{
-		{"tbp/waveform", measure.WaveformFile, map[string][2]float64{"svm": {7.9, 9.9},
+		{"tbp/waveform", map[string][2]float64{"svm": {7.9, 9.9},
 			"perceptron": {10.5, 17.6}, "budget p=100": {23.5, 40.6},
 			"tbp p=20": {12.2, 16.4}, "tbp p=40": {11.3, 17.4}, "tbp p=100": {9.2, 15.5},
 			"tbp p=200": {10.9, 14.0}, "tbp p=400": {9.0, 14.5}}},
-		{"tbp/banana", bananaFile, map[string][2]float64{"svm": {8.9, 10.6}, "perceptron": {10.1,
+		{"tbp/banana", map[string][2]float64{"svm": {8.9, 10.6}, "perceptron": {10.1,
 			20.7}, "budget p=100": {32.1, 57.9},
 			"tbp p=20": {11.0, 25.5}, "tbp p=100": {9.2, 14.2}, "tbp p=400": {10.0, 15.3}}},
 	} {
-		dir := filepath.Dir(realdata.File(t, c.file))
-		rows, err := Repro(context.Background(), experiments[c.experiment], RunOptions{Seed: 1,
-			Runs: 10, DataDir: dir, Pool: pool})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows, _ := drawing(t, c.experiment, RunOptions{Runs: 10})
 		mean, pm := map[string]float64{}, map[string]float64{}
 		for _, r := range rows {
 			if r.Quantity == "test_error_percent" {
@@ -80,12 +71,7 @@ func TestTBPToys(t *testing.T) {
 		figures int
 		orders  int
 	}{{"tbp/figure6", 2, 12}, {"tbp/figure7", 2, 20}, {"tbp/figure8", 1, 14}} {
-		var drawn []report.Figure
-		rows, err := Repro(context.Background(), experiments[c.name], RunOptions{Seed: 1, Runs: 10,
-			Drawn: func(f report.Figure) { drawn = append(drawn, f) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows, drawn := drawing(t, c.name, RunOptions{Runs: 10})
 		orders := 0
 		for _, r := range rows {
 			switch {

@@ -1,7 +1,6 @@
 package papers
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -35,10 +34,7 @@ func apart(t *testing.T, what string, ours, se, want, wantSE float64) {
 // for ours. By the means as they are EP is not the nearest, which its claim must say.
 func TestVVMFigure1(t *testing.T) {
 	t.Parallel()
-	rows, err := Repro(context.Background(), experiments["vvm/figure1"], RunOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, _ := drawing(t, "vvm/figure1", RunOptions{})
 	mse := map[string]Row{}
 	for _, r := range rows {
 		if r.Kind == Measurement {
@@ -91,12 +87,7 @@ func TestVVMFigure1(t *testing.T) {
 func TestVVMTable1(t *testing.T) {
 	t.Parallel()
 	const runs = 20
-	dir := filepath.Dir(realdata.File(t, thyroidFile))
-	rows, err := Repro(context.Background(), experiments["vvm/table1"], RunOptions{Seed: 1,
-		Runs: runs, DataDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, _ := drawing(t, "vvm/table1", RunOptions{Runs: runs})
 	want := map[string]float64{
 		"Thyroid B=10, wep": 7.95, "Thyroid B=10, vvm": 7.67, "Thyroid B=20, wep": 7.77,
 		"Thyroid B=20, vvm": 7.63, "Thyroid B=30, wep": 7.81, "Thyroid B=30, vvm": 7.72,

@@ -15,7 +15,7 @@ func TestDocs(t *testing.T) {
 	c := b.client()
 	create(t, c, "rows")
 	fill(t, c, "rows", brokertest.Rows(2000), 1)
-	commandtest.Docs(t, "../../../../docs/brokers.md", "kafka", "halfspace-kafka", 5,
+	commandtest.Docs(t, t.TempDir(), "../../../../docs/brokers.md", "kafka", "halfspace-kafka", 5,
 		func(line string) string {
 			return strings.ReplaceAll(line, "localhost:9092", b.Host())
 		})

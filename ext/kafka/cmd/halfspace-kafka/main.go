@@ -14,7 +14,7 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	return command.Run(command.Source{Scheme: kafka.Scheme,
-		Summary: "Partitions of Kafka topics, and how they are named", Help: help,
+		Summary: "Partitions of Kafka topics, and how they are named", Help: kafka.Help,
 		Name: kafka.Name, Open: kafka.Messages,
 		Answer: func(ctx context.Context, url, from string) (command.Answers, error) {
 			return kafka.Answer(ctx, url, from)

@@ -14,7 +14,7 @@ func TestDocs(t *testing.T) {
 	b := newBroker(t)
 	c := b.client()
 	fill(t, c, "ROWS", "rows", brokertest.Rows(2000), 1)
-	commandtest.Docs(t, "../../../../docs/brokers.md", "nats", "halfspace-nats", 5,
+	commandtest.Docs(t, t.TempDir(), "../../../../docs/brokers.md", "nats", "halfspace-nats", 5,
 		func(line string) string {
 			return strings.ReplaceAll(line, "localhost:4222", b.Host())
 		})

@@ -14,7 +14,7 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	return command.Run(command.Source{Scheme: nats.Scheme,
-		Summary: "Streams of NATS JetStream, and how they are named", Help: help,
+		Summary: "Streams of NATS JetStream, and how they are named", Help: nats.Help,
 		Name: nats.Name, Open: nats.Messages,
 		Answer: func(ctx context.Context, url, from string) (command.Answers, error) {
 			return nats.Answer(ctx, url, from)

@@ -1,7 +1,7 @@
-package main
+package kafka
 
-// help says how streams are named.
-const help = `
+// Help says how streams are named, and what becomes of them.
+const Help = `
 train, predict and evaluate -i read a partition of a topic of Kafka in place of files, and predict
 -o answers on a topic. It is named by a URL:
 

@@ -1,7 +1,7 @@
-package main
+package nats
 
-// help says how streams are named.
-const help = `
+// Help says how streams are named, and what becomes of them.
+const Help = `
 train, predict and evaluate -i read a stream of NATS JetStream in place of files, and predict -o
 answers on one. It is named by a URL:
 
