@@ -256,38 +256,3 @@ func FuzzExamples(f *testing.F) {
 		}
 	})
 }
-
-// FuzzDecode: whatever a body has, it is answered, and a body that is learned makes a log that can
-// be read.
-func FuzzDecode(f *testing.F) {
-	for _, body := range []string{`{"features":[1,2]}`, `[{"label":1,"0":1},{"label":"-1"}]`,
-		`{"x":1,"y":"z","label":"+1","id":"q","weight":2}`, "+1 0:1 3:2\n-1 # no\n",
-		`{"id":"q","label":1}`, `{"a":[{"b":"\u00e9"}]}`, `{"label":1,"0":1e-400}`, "[", "{}{}",
-		"{\"a\n\":1}"} {
-		for media := range byte(3) {
-			f.Add(media, []byte(body))
-		}
-	}
-	models := []string{newModel(f, halfspace.Options{Learner: "pa"}),
-		newModel(f, halfspace.Options{Learner: "pa"}, "x", "y"),
-		trained(f, halfspace.Options{Learner: "pa"}, `{"y":"no","age":3}`+"\n"+`{"y":"yes","b":5}`)}
-	var servers []*Server
-	for _, path := range models {
-		servers = append(servers, start(f, Options{Models: []Model{{Name: "a", Path: path,
-			Log: filepath.Join(f.TempDir(), "log")}}, MaxFeatures: 1000, PublishEvery: 1 << 20}))
-	}
-	f.Fuzz(func(t *testing.T, media byte, body []byte) {
-		for _, s := range servers {
-			for _, op := range []string{Predict, Learn} {
-				r := Request{Op: op, Model: "a", Body: bytes.Clone(body),
-					Media: []string{mediaJSON, mediaNDJSON, mediaSVM}[media%3]}
-				if a := s.Do(&r, nil); a.Status >= 500 || len(a.Body) == 0 {
-					t.Fatalf("%s: %d %s", op, a.Status, a.Body)
-				}
-			}
-			if f := s.models["a"].fault.Load(); f != nil {
-				t.Fatal(*f)
-			}
-		}
-	})
-}

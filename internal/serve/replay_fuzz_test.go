@@ -40,6 +40,7 @@ func FuzzReplay(f *testing.F) {
 			`{"label":1,"0":13}` + "\xfe" + `{"label":1,"0":2}`,
 			`{"label":1,"0":1e-30}` + "\xfe" + `{"label":1,"0":2}`,
 			`{"label":1,"0":-1}` + "\xfe" + `[{"label":-1,"0":2},{"label":"x"}]`,
+			`{"a":[{"b":"\u00e9"}]}` + "\xfe" + `{"label":1,"0":1e-400}` + "\xfe[\xfe{}{}\xfe{\"a\n\":1}",
 		} {
 			f.Add([]byte{model, andSave, andPredict, again}, []byte(body))
 		}
@@ -92,6 +93,9 @@ func FuzzReplay(f *testing.F) {
 			}
 			answered += uint64(learned)
 			if status >= 500 {
+				if learner := s.Stats()[0].Learner; learner != "fragile" {
+					t.Fatalf("%q: %s answers %d", body, learner, status)
+				}
 				faulty = true
 				break
 			}
