@@ -36,3 +36,9 @@ func unaligned[T Float | int8 | int16 | int32 | uint32](n int) (s []T, off int) 
 	}
 	return s, off
 }
+
+// padded rounds n elements up to a multiple of 64 bytes.
+func padded[T Float](n int) int {
+	per := cacheLine / int(unsafe.Sizeof(T(0)))
+	return (n + per - 1) / per * per
+}

@@ -70,13 +70,3 @@ func BenchmarkRun(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkLanesGrow is what weights of a million features and 100 members take of the system while
-// they grow, beside their own bytes.
-func BenchmarkLanesGrow(b *testing.B) {
-	for b.Loop() {
-		l := NewLanes[float32](100)
-		most := grownLanes(l, 1_000_000)
-		b.ReportMetric(float64(most)/float64(l.Bytes()), "taken/bytes")
-	}
-}

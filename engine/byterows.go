@@ -185,10 +185,9 @@ func sameBits[T Float](a, b []T) bool {
 }
 
 // bitsOf returns the memory of x.
-func bitsOf[E Float | int8 | int16](x []E) []byte {
-	var zero E
+func bitsOf[T Float](x []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))),
-		len(x)*int(unsafe.Sizeof(zero)))
+		len(x)*int(unsafe.Sizeof(T(0))))
 }
 
 // Block makes examples lo to hi-1 those of dst, a block of its own memory that is used again. The

@@ -1,12 +1,10 @@
-// Package engine is what learners run on: blocks of examples, the pool of workers, member lanes and
+// Package engine is what learners run on: blocks of examples, the pool of workers, kernel rows and
 // random draws. It knows neither papers nor files: a learner brings the rule, dataset brings the
 // examples.
 //
 //   - [Block]: a run of examples in order, CSR or dense, in float32 or float64.
 //   - [Pool]: workers that run the numbered parts of a [Job], the caller among them. Owned,
 //     closable, optional (nil).
-//   - Lanes: the weights of an ensemble's members side by side, one lane a member, so that one
-//     non-zero of an example is one row operation for all of them.
 //   - [Kernel], [Points], [Rows]: kernel values a row at a time, of lists of examples packed as
 //     their values allow (bit sets, bytes, CSR, dense), and rows of a Gram matrix kept within a
 //     number of bytes.

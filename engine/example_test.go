@@ -61,30 +61,6 @@ func ExamplePool() {
 	// 1 [0 1 4 9] <nil>
 }
 
-// failing is work whose third part panics.
-type failing struct{}
-
-var errPart = errors.New("no third part")
-
-func (failing) Part(i int) {
-	if i == 2 {
-		panic(errPart)
-	}
-}
-
-// A panic in a part, on whichever goroutine, becomes one of Run.
-func ExamplePanicError() {
-	pool := engine.NewPool(2)
-	defer pool.Close()
-	defer func() {
-		err := recover().(*engine.PanicError)
-		fmt.Println(err.Value, errors.Is(err, errPart))
-	}()
-	_ = pool.Run(context.Background(), 4, failing{})
-	// Output:
-	// no third part true
-}
-
 // A draw depends on seed, stream, member and example alone, not on the draws before it.
 func ExampleDraws() {
 	draws := engine.NewDraws(1, 0)
@@ -220,44 +196,6 @@ func ExampleKernelKind() {
 	// linear 2
 	// poly 1
 	// rbf 1
-}
-
-// Lanes hold the weights of many members for sparse examples: of many features only those that were
-// seen have rows.
-func ExampleLanes() {
-	lanes := engine.NewLanes[float32](3)
-	lanes.SetColumn(1000000, []float32{1, 2, 3})
-	lanes.Scale(2, 0.5)
-	weights := make([]float32, 3)
-	fmt.Println(lanes.Column(weights, 1000000), weights, lanes.Features(), "feature")
-	// Output:
-	// true [1 2 1.5] 1 feature
-}
-
-// A tile is a run of members: row r of feature weights is W[r*Width:].
-func ExampleLaneTile() {
-	lanes := engine.NewLanes[float32](200)
-	lanes.SetColumn(4, make([]float32, 200))
-	for _, tile := range lanes.Tiles {
-		var t engine.LaneTile[float32] = tile
-		rows := len(t.W) / t.Width
-		fmt.Println("members from", t.Lo, "are", t.Lanes, "in lanes", t.Width, "rows", rows)
-	}
-	// Output:
-	// members from 0 are 128 in lanes 128 rows 64
-	// members from 128 are 72 in lanes 80 rows 64
-}
-
-// DenseMembers hold one row of weights a member.
-func ExampleDenseMembers() {
-	d := engine.NewDenseMembers[float64](2)
-	d.Grow(3)
-	copy(d.Row(1), []float64{1, 2, 3})
-	d.Scale(1, 2)
-	weights := make([]float64, 2)
-	fmt.Println(d.Column(weights, 2), weights)
-	// Output:
-	// true [0 6]
 }
 
 // Inner products of random features are near to values of the kernel.

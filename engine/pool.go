@@ -50,7 +50,7 @@ type Pool struct {
 	gate atomic.Int64 // workers inside, plus gateShut while none may enter
 	_    [128]byte
 
-	failed  atomic.Pointer[PanicError] // the first panic of a part
+	failed  atomic.Pointer[panicError] // the first panic of a part
 	stopped atomic.Bool                // a part was dropped because ctx was done
 	over    atomic.Bool                // no further part starts
 }
@@ -70,11 +70,10 @@ const gateShut = math.MinInt64 / 2
 // minShareNS is the work in ns for which another worker is woken by [Pool.Spread]: several times
 // what it costs the caller to hand work over, and to wait until all is done.
 //
-// TestCalibrate on an AMD EPYC (Zen 4, 2 vCPUs, with ten busy processes beside), 2026-11-22, for
-// work of 0.5 to 11 us: 0.1 us for a worker that is awake, 0.6 to 0.9 us for one that is parked, so
-// that its thread has to be woken. Those are seldom, as a worker stays awake after it (stayAwake),
-// and one that comes too late is not waited for. To measure again: go test ./engine -run Calibrate
-// -v -calibrate.
+// Measured on an AMD EPYC (Zen 4, 2 vCPUs, with ten busy processes beside), 2026-11-22, for work of
+// 0.5 to 11 us: 0.1 us for a worker that is awake, as in BenchmarkRun, 0.6 to 0.9 us for one that is
+// parked, so that its thread has to be woken. Those are seldom, as a worker stays awake after it
+// (stayAwake), and one that comes too late is not waited for.
 const minShareNS = 5_000
 
 // stayAwake is how long a worker looks out for another Run before it parks. Learning makes one Run
@@ -88,34 +87,34 @@ const stayAwake = time.Millisecond
 // several pieces of work that are cut to be worth handing over.
 const joinAwake = 50 * time.Microsecond
 
-// ErrGoexit is the Value of the [PanicError] that Run raises when a part on a worker called
+// errGoexit is the Value of the [panicError] that Run raises when a part on a worker called
 // [runtime.Goexit] (as t.FailNow does).
-var ErrGoexit = errors.New("a part called runtime.Goexit")
+var errGoexit = errors.New("a part called runtime.Goexit")
 
-// PanicError is what [Pool.Run] panics with when a part has panicked.
-type PanicError struct {
+// panicError is what [Pool.Run] panics with when a part has panicked.
+type panicError struct {
 	Value any    // what the part panicked with
 	Stack []byte // of the goroutine that ran the part, at the panic
 }
 
 // Error gives the value and the stack, since the part's stack isn't in the caller's trace.
-func (e *PanicError) Error() string {
+func (e *panicError) Error() string {
 	return fmt.Sprintf("engine: a part panicked: %v\n\n%s", e.Value, e.Stack)
 }
 
 // Unwrap returns Value if it is an error.
-func (e *PanicError) Unwrap() error {
+func (e *panicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
 // newPanicError keeps the innermost one when Runs are nested: its stack shows where the panic
 // began.
-func newPanicError(v any) *PanicError {
-	if e, ok := v.(*PanicError); ok {
+func newPanicError(v any) *panicError {
+	if e, ok := v.(*panicError); ok {
 		return e
 	}
-	return &PanicError{Value: v, Stack: debug.Stack()}
+	return &panicError{Value: v, Stack: debug.Stack()}
 }
 
 // NewPool returns a pool on which `workers` parts can run at once, the caller of Run among them: it
@@ -205,7 +204,7 @@ func (p *Pool) Spread(ctx context.Context, totalNS, n int, j Job) error {
 // ctx.Err(). It returns nil if and only if all parts have run.
 //
 // When a part panics, no further part starts, those under way are waited for, and Run panics with a
-// *[PanicError] that holds the first panic's value and stack. The pool can be used again.
+// *[panicError] that holds the first panic's value and stack. The pool can be used again.
 //
 // A Run that finds the workers taken, by another goroutine's Run or by the one whose part it is
 // called from, works on the caller alone, and so does a Run on a nil or closed pool: nothing ever
@@ -358,7 +357,7 @@ func (p *Pool) enter(k int) {
 			p.over.Store(true)
 			v := recover()
 			if v == nil { // Goexit: this goroutine ends, another takes its place
-				v = ErrGoexit
+				v = errGoexit
 				p.start(k)
 			}
 			p.failed.CompareAndSwap(nil, newPanicError(v))

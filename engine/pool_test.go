@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,11 +33,6 @@ func mustRun(t testing.TB, p *Pool, ctx context.Context, n int, j Job) {
 	if err := p.Run(ctx, n, j); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func quantile(d []time.Duration, q float64) time.Duration {
-	slices.Sort(d)
-	return d[int(q*float64(len(d)-1))]
 }
 
 // count is a Job that counts how often each part ran.
@@ -242,7 +236,7 @@ func TestPanic(t *testing.T) {
 					}
 				}))
 			})
-			pe, ok := e.(*PanicError)
+			pe, ok := e.(*panicError)
 			if !ok {
 				t.Fatalf("part %d panicked, Run with %T %v", bad, e, e)
 			}
@@ -278,7 +272,7 @@ func TestNestedPanic(t *testing.T) {
 				p.Run(context.Background(), 4, partFunc(func(int) { panicHere("inner") }))
 			}))
 		})
-		if pe, ok := e.(*PanicError); !ok || pe.Value != any("inner") || pe.Unwrap() != nil ||
+		if pe, ok := e.(*panicError); !ok || pe.Value != any("inner") || pe.Unwrap() != nil ||
 			!strings.Contains(string(pe.Stack), "panicHere") {
 			t.Errorf("%v", e)
 		}
@@ -308,7 +302,7 @@ func TestGoexit(t *testing.T) {
 			}))
 		}()
 		v := <-ran
-		if e, ok := v.(*PanicError); onCaller == 0 && (!ok || !errors.Is(e, ErrGoexit)) ||
+		if e, ok := v.(*panicError); onCaller == 0 && (!ok || !errors.Is(e, errGoexit)) ||
 			onCaller == 1 && v != nil {
 			t.Errorf("on caller %d: %v", onCaller, v)
 		}

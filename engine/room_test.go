@@ -26,8 +26,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestBoundsOfMemory: what the functions of room.go say is no less than what lists, lanes and maps
-// come to hold, and not many times that.
+// TestBoundsOfMemory: what the functions of room.go say is no less than what lists and maps come
+// to hold, and not many times that.
 func TestBoundsOfMemory(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	within := func(what string, got, bound int64, times int64) {
@@ -35,29 +35,6 @@ func TestBoundsOfMemory(t *testing.T) {
 		if got > bound || bound > times*got+8<<10 {
 			t.Errorf("%s: %d bytes are held, the bound is %d", what, got, bound)
 		}
-	}
-	for _, members := range []int{1, 64, 65, 100, 300} {
-		for _, seen := range []int{3, 63, 64, 65, 1000} {
-			l := NewLanes[float32](members)
-			for j := range seen {
-				l.Reach(3*j + 1)
-				l.Rows(nil, []int32{int32(3 * j)})
-			}
-			held, _ := LanesBytes(int64(members), int64(seen), int64(3*seen-2), 4, true, false)
-			within("lanes", l.Bytes(), held, 3)
-			l = NewLanes[float32](members)
-			l.Reserve(seen)
-			before := l.Bytes()
-			held, moving := LanesBytes(int64(members), int64(seen), 0, 4, false, true)
-			if before > held || moving != 0 {
-				t.Errorf("reserved lanes: %d bytes are held, the bounds are %d and %d", before,
-					held, moving)
-			}
-		}
-		d := NewDenseMembers[float64](members)
-		d.Grow(33)
-		held, _ := DenseMembersBytes(int64(members), 33, 8, false)
-		within("dense members", d.Bytes(), held, 2)
 	}
 	for _, c := range []struct {
 		dim, nnz int

@@ -247,7 +247,7 @@ func ExampleMemberForm() {
 		Rule32: func(int) (learner.MemberRule[float32], error) { return halving[float32]{}, nil },
 		Rule64: func(int) (learner.MemberRule[float64], error) { return halving[float64]{}, nil }}
 	var rule learner.MemberRule[float64] = must(learner.NewMemberRule[float64](form, 3))
-	var store learner.MemberWeights[float64] = engine.NewDenseMembers[float64](3)
+	var store learner.MemberWeights[float64] // of the ensemble
 	rule.Bind(store)
 	margin, step, ok := rule.Fixed()
 	fmt.Println(margin, step, ok, rule.Total(0, []float64{1, 2, 3}))

@@ -10,6 +10,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -111,7 +112,7 @@ func (c *MPAConfig) Memory(x learner.Extent) learner.Footprint {
 }
 
 func newMPA[T learner.Float](cfg MPAConfig, _ learner.Env) (learner.Learner[T], error) {
-	l := &mpa[T]{cfg: cfg, step: cfg.rule(), coef: make([]T, engine.WideTile)}
+	l := &mpa[T]{cfg: cfg, step: cfg.rule(), coef: make([]T, ensemble.WideTile)}
 	l.come(cfg.Classes)
 	return l, nil
 }
@@ -263,15 +264,15 @@ func (p *prototypes[T]) Restored(s learner.State) (learner.Predictor[T], error) 
 func (p *prototypes[T]) walk(c *learner.Codec) { p.fields(c, p.known) }
 
 // table has a weight for each feature and class: classes lie across SIMD lanes, as members do in
-// [engine.Lanes], so that a non-zero of an example costs one row operation for all of a tile.
+// [ensemble.Lanes], so that a non-zero of an example costs one row operation for all of a tile.
 type table[T learner.Float] struct {
 	classes int
 	dim     int // features that have rows
 	tiles   []classTile[T]
 }
 
-// classTile is the weights of up to [engine.WideTile] classes: class k of feature j is
-// w[j*width+k%engine.WideTile]. Lanes beyond the classes are zero.
+// classTile is the weights of up to [ensemble.WideTile] classes: class k of feature j is
+// w[j*width+k%ensemble.WideTile]. Lanes beyond the classes are zero.
 type classTile[T learner.Float] struct {
 	w     []T // 64-byte aligned
 	width int
@@ -284,8 +285,8 @@ func (t *table[T]) come(classes int) {
 	}
 	t.classes = classes
 	unit := 64 / int(unsafe.Sizeof(T(0)))
-	for i := range (classes + engine.WideTile - 1) / engine.WideTile {
-		n := min(classes-i*engine.WideTile, engine.WideTile)
+	for i := range (classes + ensemble.WideTile - 1) / ensemble.WideTile {
+		n := min(classes-i*ensemble.WideTile, ensemble.WideTile)
 		width := (n + unit - 1) / unit * unit
 		if i == len(t.tiles) {
 			t.tiles = append(t.tiles, classTile[T]{})
@@ -346,12 +347,12 @@ var allRows atomic.Pointer[[]int32]
 
 // score sets dst to the scores of all classes.
 func (t *table[T]) score(dst []float64, rows []int32, val []T) {
-	var room [engine.WideTile]T
+	var room [ensemble.WideTile]T
 	for i := range t.tiles {
 		of := &t.tiles[i]
 		s := room[:of.width]
 		vecmath.LanesScoreUnchecked(trusted.Indices{}, s, of.w, rows, val)
-		at := dst[i*engine.WideTile:]
+		at := dst[i*ensemble.WideTile:]
 		for k, f := range s[:min(len(at), len(s))] {
 			at[k] = float64(f)
 		}
@@ -360,8 +361,8 @@ func (t *table[T]) score(dst []float64, rows []int32, val []T) {
 
 // add adds a multiple of an example to the weights of a class. coef is room for zeros.
 func (t *table[T]) add(class int, by T, coef []T, rows []int32, val []T) {
-	of, l := &t.tiles[class/engine.WideTile], class%engine.WideTile
-	var mask [engine.WideTile / 64]uint64
+	of, l := &t.tiles[class/ensemble.WideTile], class%ensemble.WideTile
+	var mask [ensemble.WideTile / 64]uint64
 	mask[l/64], coef[l] = 1<<(l%64), by
 	words := vecmath.MaskWords(of.width)
 	vecmath.LanesUpdateUnchecked(trusted.Indices{}, of.w, rows, val, coef[:of.width],
@@ -385,9 +386,9 @@ func (t *table[T]) outputs(b *engine.Block[T], dst []float64) error {
 func (t *table[T]) Weights() []float64 {
 	w := make([]float64, t.classes*t.dim)
 	for k := range t.classes {
-		of := &t.tiles[k/engine.WideTile]
+		of := &t.tiles[k/ensemble.WideTile]
 		for j := range t.dim {
-			w[k*t.dim+j] = float64(of.w[j*of.width+k%engine.WideTile])
+			w[k*t.dim+j] = float64(of.w[j*of.width+k%ensemble.WideTile])
 		}
 	}
 	return w
@@ -422,8 +423,8 @@ func (t *table[T]) fields(c *learner.Codec, known int) {
 	read.reach(dim)
 	for j := range dim {
 		for k, v := range w[j*classes:][:classes] {
-			of := &read.tiles[k/engine.WideTile]
-			of.w[j*of.width+k%engine.WideTile] = v
+			of := &read.tiles[k/ensemble.WideTile]
+			of.w[j*of.width+k%ensemble.WideTile] = v
 		}
 	}
 	c.Then(func() { *t = read })
@@ -434,8 +435,8 @@ func (t *table[T]) packed() []T {
 	w := make([]T, t.dim*t.classes)
 	for j := range t.dim {
 		for k := range t.classes {
-			of := &t.tiles[k/engine.WideTile]
-			w[j*t.classes+k] = of.w[j*of.width+k%engine.WideTile]
+			of := &t.tiles[k/ensemble.WideTile]
+			w[j*t.classes+k] = of.w[j*of.width+k%ensemble.WideTile]
 		}
 	}
 	return w

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/kept"
@@ -163,18 +162,18 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 	var held, moving, work, partials int64
 	if x.Dense {
 		seen = x.Features
-		held, moving = engine.DenseMembersBytes(members, x.Features, x.Elem, x.Growing)
-		lanes, _ := engine.LanesBytes(members, 0, 0, x.Elem, false, false)
+		held, moving = ensemble.DenseMembersBytes(members, x.Features, x.Elem, x.Growing)
+		lanes, _ := ensemble.LanesBytes(members, 0, 0, x.Elem, false, false)
 		moving = max(moving, lanes) // a learner begins with lanes
 		parts := (members + ensemble.DenseGroup - 1) / ensemble.DenseGroup
-		work = laneWorkBytes(parts*64, x.Elem) + parts*(x.Features*x.Elem+128) +
+		work = ensemble.LaneWorkBytes(parts*64, x.Elem) + parts*(x.Features*x.Elem+128) +
 			12*ensemble.RunRows*words
 		partials = parts * min(ensemble.RunRows, max(1, ensemble.RunPartials/parts))
 	} else {
-		held, moving = engine.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)
-		seen = engine.LaneRows(members, seen, x.Features, x.Elem, x.Growing)
+		held, moving = ensemble.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)
+		seen = ensemble.LaneRows(members, seen, x.Features, x.Elem, x.Growing)
 		n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/words))
-		work = laneWorkBytes(members, x.Elem)
+		work = ensemble.LaneWorkBytes(members, x.Elem)
 		work += 20*words*n + 6*(ensemble.RunNonZeros+x.Longest) + 33*ensemble.RunExamples
 		partials = words * n
 	}
@@ -190,15 +189,6 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 	f.Moving = learner.Plus(f.Moving, moving)
 	f.Copied(x, 8, learner.Plus(learner.Times(seen, members*x.Elem+4+8), 24*members))
 	return f
-}
-
-// laneWorkBytes bounds [ensemble.NewLaneWork] for the tiles of so many members: two slices of T a
-// lane, aligned to 64 bytes, and two masks.
-func laneWorkBytes(members, elem int64) int64 {
-	const lanes = engine.WideTile
-	each := 2*(lanes*elem+64) + 2*lanes/8 + 16 + 64 +
-		int64(unsafe.Sizeof(ensemble.LaneWork[float64]{}))
-	return (members + 63) / 64 * each
 }
 
 // baseSettings returns BaseConfig or the defaults that nil stands for.
@@ -342,7 +332,7 @@ func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
 	members, n := int64(c.Members), kept.TableLength(c.keeps(), x.Kept, x)
 	kept.AddKept(&f, x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
 	if n < learner.Any {
-		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
+		held, moving := ensemble.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
 		f.Add("members' coefficients", learner.Times(n, members), learner.Plus(held,
 			learner.Times(primal.ListRoom(n), 8+8+4)))
 		if c.Removal == RemoveProject {
@@ -354,7 +344,7 @@ func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
 			f.Copies = learner.Plus(f.Copies, learner.Times(n, members, x.Elem))
 		}
 	}
-	f.Add("members' work space", members, laneWorkBytes(members, x.Elem)+
+	f.Add("members' work space", members, ensemble.LaneWorkBytes(members, x.Elem)+
 		learner.Times(members+64, 2*x.Elem+4))
 	kept.AddCurrent(&f, x, 1)
 	return f

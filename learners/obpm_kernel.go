@@ -64,7 +64,7 @@ type kernelOBPM[T learner.Float] struct {
 	bounded bool // errors on kept examples are counted
 	project bool // of what is removed the projection stays
 	// a: the members' coefficient of the example in slot j is their weight of feature j
-	lanes       *engine.Lanes[T]
+	lanes       *ensemble.Lanes[T]
 	kept.Set[T]           // coef is S
 	self, size  []float64 // K(x_j, x_j), sum_m a_jm^2 K(x_j, x_j): for norm and project
 	presented   uint64
@@ -121,7 +121,7 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 // reset makes the learner a new one, with room for the whole budget if Env.Kept bounds it.
 func (l *kernelOBPM[T]) reset() (err error) {
 	l.presented, l.updates, l.self, l.size, l.rows, l.last = 0, 0, nil, nil, nil, -1
-	l.lanes = engine.NewLanes[T](l.cfg.Members)
+	l.lanes = ensemble.NewLanes[T](l.cfg.Members)
 	l.lanes.Share(l.pool.Workers())
 	l.Set, err = kept.NewSet[T](kept.Settings{Name: "obpm", Kernel: l.cfg.EngineKernel(),
 		Limit: l.cfg.Budget, Room: l.kept, Errors: l.bounded, Signed: l.project})

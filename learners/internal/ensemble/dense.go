@@ -37,7 +37,7 @@ func (r *MemberRun[T]) densePart(p int) {
 	if !r.short {
 		clear(r.partials[firstGroup*n : endGroup*n])
 	}
-	var list [engine.WideTile + 8]int32
+	var list [WideTile + 8]int32
 	for e := range n {
 		seen, listed, updates := r.mask[e*o.words:][:o.words], 0, int32(0)
 		x := r.B.Row(e)
@@ -65,7 +65,7 @@ func (r *MemberRun[T]) densePart(p int) {
 					word &= word - 1
 				}
 			}
-			if listed += there; listed > engine.WideTile-64 { // no room for another word
+			if listed += there; listed > WideTile-64 { // no room for another word
 				updates += r.denseStep(p, e, x, list[:listed])
 				listed = 0
 			}

@@ -6,6 +6,10 @@
 // obpm itself. Of the other learners none uses this package, but obpm with a kernel takes its rule
 // and its scratch.
 //
+//	lanes.go      [Lanes]: weights for sparse examples, one lane a member, so that one non-zero is
+//	              one row operation for all of them; lanes_int16.go: small whole numbers
+//	dense_members.go  [DenseMembers]: weights for dense examples, one row a member
+//	memory.go     what these come to take
 //	store.go      [Ensemble]: the members' weights, in lanes or dense rows, and their sum S
 //	run.go        [MemberRun]: a run of examples for all members, in parts on all cores
 //	sparse.go     a run on sparse examples: members in lanes

@@ -58,7 +58,7 @@ type Partial struct {
 }
 
 // tileWords is the number of words of a mask for the widest tile.
-const tileWords = engine.WideTile / 64
+const tileWords = WideTile / 64
 
 // LaneWork is the scratch of one part. Slices of T are one element a lane, with the padding of a
 // row of lanes.
@@ -90,7 +90,7 @@ func NewLaneWork[T learner.Float](parts int) []LaneWork[T] {
 	work := make([]LaneWork[T], parts)
 	for i := range work {
 		w := &work[i]
-		w.S, w.Coef = engine.Aligned[T](engine.WideTile), engine.Aligned[T](engine.WideTile)
+		w.S, w.Coef = engine.Aligned[T](WideTile), engine.Aligned[T](WideTile)
 		w.Mask, w.votes = make([]uint64, tileWords), make([]uint64, tileWords)
 	}
 	return work

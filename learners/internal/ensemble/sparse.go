@@ -183,7 +183,7 @@ func (r *MemberRun[T]) sparsePart(p int) {
 
 // step scores example e by all members of a tile, aggregates the scores, and steps those that see
 // it by any rule. Where S gives f and no member sees the example it does nothing.
-func (r *MemberRun[T]) step(did *Partial, tile *engine.LaneTile[T], w *LaneWork[T], e int,
+func (r *MemberRun[T]) step(did *Partial, tile *LaneTile[T], w *LaneWork[T], e int,
 	sees []uint64, rows []int32, val []T) {
 	s, coef, mask, y := w.S[:tile.Width], w.Coef[:tile.Width], w.Mask[:len(sees)], r.B.Y[e]
 	copy(mask, sees) // the rule clears the bits of members that don't update
@@ -219,7 +219,7 @@ func anyBit(mask []uint64) bool {
 
 // total takes the aggregate of a tile's scores. Sums of scores are kept by the word of the mask, of
 // 64 members: tiles of one word and of two then add the same numbers in the same order.
-func (r *MemberRun[T]) total(t *Partial, tile *engine.LaneTile[T], w *LaneWork[T], s []T, y T) {
+func (r *MemberRun[T]) total(t *Partial, tile *LaneTile[T], w *LaneWork[T], s []T, y T) {
 	if r.aggregate == AggregateScores {
 		for i := range len(w.Mask) { // words beyond the tile's lanes sum nothing
 			lo, hi := min(64*i, tile.Lanes), min(64*(i+1), tile.Lanes)

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math/bits"
 
-	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -22,7 +21,7 @@ type Stepper[T learner.Float] struct {
 	step   T
 	// Unit of Partial.Coef: the fixed step, so that its sums are whole numbers, else 1.
 	Unit        float64
-	plus, minus [engine.WideTile]T // the fixed step times y = +1 and -1, in all lanes
+	plus, minus [WideTile]T // the fixed step times y = +1 and -1, in all lanes
 }
 
 // NewStepper returns the stepper of so many members of a base of that form.

@@ -24,8 +24,8 @@ type Ensemble[T learner.Float] struct {
 	*Stepper[T]
 
 	// The members' weights: exactly one of these is there, in the layout of the last blocks.
-	Lanes *engine.Lanes[T]
-	dense *engine.DenseMembers[T]
+	Lanes *Lanes[T]
+	dense *DenseMembers[T]
 
 	KeepsSum bool      // S is kept, and f comes from it; else f needs the scores of all members
 	sum      []float64 // S, one a feature seen, if KeepsSum; see Sum
@@ -63,21 +63,21 @@ func NewEnsemble[T learner.Float](first, members int, tau float64, s *Stepper[T]
 }
 
 // NewLanes returns lanes without weights, cut for the workers of the pool.
-func (o *Ensemble[T]) NewLanes() *engine.Lanes[T] {
-	l := engine.NewLanes[T](o.members)
+func (o *Ensemble[T]) NewLanes() *Lanes[T] {
+	l := NewLanes[T](o.members)
 	l.Share(o.Pool.Workers())
 	return l
 }
 
 // UseLanes makes l the store of the members' weights. Rules with factors on the weights go by it
 // from then on.
-func (o *Ensemble[T]) UseLanes(l *engine.Lanes[T]) {
+func (o *Ensemble[T]) UseLanes(l *Lanes[T]) {
 	o.Lanes, o.dense = l, nil
 	o.Rule.Bind(l)
 }
 
 // useDense is UseLanes of a dense store.
-func (o *Ensemble[T]) useDense(d *engine.DenseMembers[T]) {
+func (o *Ensemble[T]) useDense(d *DenseMembers[T]) {
 	o.Lanes, o.dense = nil, d
 	o.Rule.Bind(d)
 }
@@ -98,7 +98,7 @@ func (o *Ensemble[T]) UseFormOf(b *engine.Block[T]) {
 	switch {
 	case o.inFormOf(b):
 	case b.Dense():
-		d := engine.NewDenseMembers[T](o.members)
+		d := NewDenseMembers[T](o.members)
 		d.Grow(max(o.Room, b.Dim))
 		move(d, o.Lanes, o.Room, o.members)
 		o.useDense(d)
@@ -126,7 +126,7 @@ func (o *Ensemble[T]) GrowTo(dim int) {
 func (o *Ensemble[T]) Sum() []float64 { return o.sum }
 
 // Clear takes all weights and features away, and makes l, without any, the store of those to come.
-func (o *Ensemble[T]) Clear(l *engine.Lanes[T]) {
+func (o *Ensemble[T]) Clear(l *Lanes[T]) {
 	o.Room, o.sum = 0, nil
 	o.UseLanes(l)
 }

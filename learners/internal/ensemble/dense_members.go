@@ -1,8 +1,9 @@
-package engine
+package ensemble
 
 import (
 	"unsafe"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -11,7 +12,7 @@ import (
 //
 // Memory: one row of weights a member, padded to 64 bytes. Not safe for concurrent use, but
 // distinct rows may be worked on at the same time.
-type DenseMembers[T Float] struct {
+type DenseMembers[T engine.Float] struct {
 	w       []T // members x stride, 64-byte aligned
 	members int
 	dim     int
@@ -19,7 +20,7 @@ type DenseMembers[T Float] struct {
 }
 
 // NewDenseMembers returns DenseMembers of no features.
-func NewDenseMembers[T Float](members int) *DenseMembers[T] {
+func NewDenseMembers[T engine.Float](members int) *DenseMembers[T] {
 	return &DenseMembers[T]{members: members}
 }
 
@@ -31,7 +32,7 @@ func (d *DenseMembers[T]) Grow(dim int) {
 	}
 	if dim > d.stride {
 		stride := padded[T](dim)
-		w := Aligned[T](d.members * stride)
+		w := engine.Aligned[T](d.members * stride)
 		for m := range d.members {
 			copy(w[m*stride:], d.Row(m))
 		}
@@ -82,7 +83,7 @@ func (d *DenseMembers[T]) Scale(m int, f T) {
 }
 
 // SumSq returns the sum of the squares of member m's weights, as [Lanes.SumSq].
-func (d *DenseMembers[T]) SumSq(m int) float64 { return SumSqOrdered(d.Row(m)) }
+func (d *DenseMembers[T]) SumSq(m int) float64 { return engine.SumSqOrdered(d.Row(m)) }
 
 // Bytes returns the memory in use, in bytes.
 func (d *DenseMembers[T]) Bytes() int64 { return int64(len(d.w)) * int64(unsafe.Sizeof(T(0))) }

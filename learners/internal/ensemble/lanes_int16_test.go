@@ -1,4 +1,4 @@
-package engine
+package ensemble
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -16,7 +17,7 @@ func TestLanesInt16(t *testing.T) {
 	t.Run("float64", testLanesInt16[float64])
 }
 
-func testLanesInt16[T Float](t *testing.T) {
+func testLanesInt16[T engine.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	for _, members := range []int{1, 33, 64, 65, 100, 300} {
 		for _, features := range []int{10, 700, 1500} { // narrow in T alone, and in both
@@ -84,7 +85,6 @@ func testLanesInt16[T Float](t *testing.T) {
 		}
 	}
 	testLanesInt8[T](t)
-	testLanesInt8Grow[T](t)
 	for _, v := range []float64{.5, math.MaxInt16, math.MinInt16, 1e30, math.Inf(1), math.NaN(),
 		math.Copysign(0, -1)} {
 		l := NewLanes[T](5)
@@ -101,7 +101,7 @@ func testLanesInt16[T Float](t *testing.T) {
 
 // testLanesInt8: tiles of small weights move on into int8, where there is a kernel for it, and come
 // back without a change; those that outgrew it stay away.
-func testLanesInt8[T Float](t *testing.T) {
+func testLanesInt8[T engine.Float](t *testing.T) {
 	l := NewLanes[T](150)
 	col, got := make([]T, 150), make([]T, 150)
 	for m := range col {
@@ -139,51 +139,6 @@ func testLanesInt8[T Float](t *testing.T) {
 	}
 	if l.Column(got, 7); !slices.Equal(got, col) {
 		t.Errorf("%v, want %v", got, col)
-	}
-}
-
-// testLanesInt8Grow: where all tiles are in int8 they stay there while rows are added and the tiles
-// are cut anew.
-func testLanesInt8Grow[T Float](t *testing.T) {
-	if !vecmath.RunsInt8() {
-		return
-	}
-	l := NewLanes[T](100)
-	l.Reach(20_000)
-	if l.Direct() {
-		t.Fatal("rows are numbered by the features")
-	}
-	l.Narrow()
-	l.Shrink(20)
-	want := make([][]T, 3000)
-	row, wide := []int32{}, len(l.Tiles) == 1
-	for j := range want {
-		row = l.Rows(row[:0], []int32{int32(j)})
-		want[j] = make([]T, 100)
-		for i := range l.Tiles {
-			tile := &l.Tiles[i]
-			if tile.Int8 == nil || tile.Int16 != nil || tile.W != nil {
-				t.Fatalf("%d rows: tile %d of %d is not in int8", j+1, i, len(l.Tiles))
-			}
-			tile.Peak = j % 32
-			for m := range tile.Lanes {
-				v := (j*7+(tile.Lo+m)*3)%(2*tile.Peak+1) - tile.Peak
-				tile.Int8[int(row[0])*tile.Width+m] = int8(v)
-				want[j][tile.Lo+m] = T(v)
-			}
-		}
-	}
-	if !wide || len(l.Tiles) != 2 {
-		t.Errorf("%d tiles, want 2, of 1 before: %v", len(l.Tiles), wide)
-	}
-	if l.Order(20_000); l.Direct() {
-		t.Error("rows without room are numbered by the features")
-	}
-	got := make([]T, 100)
-	for j, col := range want {
-		if l.Column(got, j); !slices.Equal(got, col) {
-			t.Fatalf("feature %d: %v, want %v", j, got, col)
-		}
 	}
 }
 
@@ -244,7 +199,7 @@ func TestLanesOrder(t *testing.T) {
 	}
 }
 
-func sum[T Float](x []T) (s float64) {
+func sum[T engine.Float](x []T) (s float64) {
 	for _, v := range x {
 		s += float64(v)
 	}

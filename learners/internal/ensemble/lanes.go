@@ -1,9 +1,10 @@
-package engine
+package ensemble
 
 import (
 	"runtime/debug"
 	"slices"
-	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
 )
 
 // Tiles of [Lanes] hold up to WideTile members, as many as the kernels of most CPUs keep in
@@ -19,8 +20,7 @@ const (
 // directBytes is up to how many bytes of weights, unseen features' included, rows are numbered by
 // the features themselves. Without a table to look them up in, an example of 14 non-zeros and 100
 // members takes 49 ns instead of 57 at 64 KiB, and 90 instead of 95 at 1 MiB; from 4 MiB on rows
-// spread over unseen features are slower. AMD EPYC (Zen 4, 1 MiB of L2), 2026-11-22: go test
-// ./engine -run CalibrateRows -calibrate -v.
+// spread over unseen features are slower. AMD EPYC (Zen 4, 1 MiB of L2), 2026-11-22.
 const directBytes = 1 << 20
 
 // Lanes holds the weights of an ensemble's members for sparse examples: the members lie across SIMD
@@ -37,7 +37,7 @@ const directBytes = 1 << 20
 // the largest seen. Tiles grow one after the other; where they are large, no more than one is there
 // twice meanwhile. Not safe for concurrent use, but distinct tiles may be worked on at the same
 // time while no rows are added.
-type Lanes[T Float] struct {
+type Lanes[T engine.Float] struct {
 	Tiles []LaneTile[T] // in the order of the members; cut by the numbers of members and rows
 
 	members int
@@ -55,7 +55,7 @@ type Lanes[T Float] struct {
 
 // LaneTile is a run of members: lane l of feature row r is W[r*Width+l], in the layout of the
 // vecmath.Lanes… kernels. If Int16 or Int8 is not nil, it has the weights in the place of W.
-type LaneTile[T Float] struct {
+type LaneTile[T engine.Float] struct {
 	W     []T // 64-byte aligned
 	Int16 []int16
 	Int8  []int8
@@ -71,18 +71,11 @@ type LaneTile[T Float] struct {
 const firstRows = 64
 
 // NewLanes returns Lanes for that many members, all weights zero.
-func NewLanes[T Float](members int) *Lanes[T] {
+func NewLanes[T engine.Float](members int) *Lanes[T] {
 	l := &Lanes[T]{members: members}
 	l.grow(firstRows)
 	l.feature = []int32{-1}
 	return l
-}
-
-// padded rounds n elements up to a multiple of 64 bytes.
-func padded[T Float | int8 | int16](n int) int {
-	var zero T
-	per := cacheLine / int(unsafe.Sizeof(zero))
-	return (n + per - 1) / per * per
 }
 
 // largeTile is from how many bytes on the memory of a tile that moved is given back at once.
@@ -117,13 +110,13 @@ func (l *Lanes[T]) grow(rows int) {
 		switch {
 		case bytes:
 			t.Width = padded[int8](t.Lanes)
-			t.Int8 = Aligned[int8](rows * t.Width)
+			t.Int8 = engine.Aligned[int8](rows * t.Width)
 		case whole:
 			t.Width = padded[int16](t.Lanes)
-			t.Int16 = Aligned[int16](rows * t.Width)
+			t.Int16 = engine.Aligned[int16](rows * t.Width)
 		default:
 			t.Width = padded[T](t.Lanes)
-			t.W = Aligned[T](rows * t.Width)
+			t.W = engine.Aligned[T](rows * t.Width)
 		}
 		for k := range l.Tiles {
 			l.copyTile(&t, &l.Tiles[k])
@@ -155,7 +148,7 @@ func release(bytes int64) {
 // most streams the rest comes, too, and a table that moves by quarters is written five times over.
 // Memory that is never written is only reserved.
 func (l *Lanes[T]) room(need int) int {
-	n, members := int64(Room(l.rows, need)), int64(l.members)
+	n, members := int64(engine.Room(l.rows, need)), int64(l.members)
 	return int(laneRoom(n, int64(l.rows), int64(len(l.row)), rowBytes(members, l.elem())))
 }
 
@@ -218,7 +211,7 @@ func (l *Lanes[T]) Reserve(features int) {
 // features have one.
 func (l *Lanes[T]) Reach(dim int) {
 	if dim > len(l.row) {
-		row := make([]int32, Room(len(l.row), dim))
+		row := make([]int32, engine.Room(len(l.row), dim))
 		copy(row, l.row)
 		l.row = row
 	}
@@ -271,11 +264,11 @@ func (l *Lanes[T]) Order(dim int) {
 }
 
 // inOrder returns the rows of src by their features, those of others zero; nil for none.
-func inOrder[E Float | int8 | int16](src []E, width int, feature []int32) []E {
+func inOrder[E engine.Float | int8 | int16](src []E, width int, feature []int32) []E {
 	if src == nil {
 		return nil
 	}
-	dst := Aligned[E](len(src))
+	dst := engine.Aligned[E](len(src))
 	for r, j := range feature {
 		copy(dst[int(j+1)*width:][:width], src[r*width:])
 	}
@@ -289,8 +282,6 @@ func directRows(members, elem int64) int64 { return directBytes / rowBytes(membe
 func rowBytes(members, elem int64) int64 {
 	return (members*elem + cacheLine - 1) / cacheLine * cacheLine
 }
-
-func elemSize[T Float]() int64 { return int64(unsafe.Sizeof(T(0))) }
 
 // Rows appends the rows of the features idx, in any order but all below the dim that Reach was
 // given, to dst. Features not seen before get a row. Cost: a table look-up an index; the tiles move
@@ -427,7 +418,7 @@ func (t *LaneTile[T]) bytes() int64 {
 }
 
 // anyBits reports whether any element is something else than +0.
-func anyBits[T Float](x []T) bool {
+func anyBits[T engine.Float](x []T) bool {
 	for _, v := range x {
 		if v != 0 || 1/v < 0 { // -0 is not +0
 			return true

@@ -1,9 +1,11 @@
-package engine
+package ensemble
 
 import (
 	"bytes"
 	"math"
+	"unsafe"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -113,7 +115,7 @@ func (l *Lanes[T]) Narrow() bool {
 		t := &l.Tiles[i]
 		from := *t
 		t.Width = padded[int16](t.Lanes)
-		t.Int16 = Aligned[int16](l.rows * t.Width)
+		t.Int16 = engine.Aligned[int16](l.rows * t.Width)
 		t.W = nil
 		if !zero {
 			t.takeWhole(&from, len(l.feature))
@@ -139,7 +141,7 @@ func (l *Lanes[T]) Shrink(nonZeros int) {
 		from, width := t.Int16, t.Width
 		rows := len(from) / width
 		t.Width = padded[int8](t.Lanes)
-		t.Int8, t.Int16 = Aligned[int8](rows*t.Width), nil
+		t.Int8, t.Int16 = engine.Aligned[int8](rows*t.Width), nil
 		for r := range len(l.feature) {
 			convert(t.Int8[r*t.Width:][:t.Lanes], from[r*width:])
 		}
@@ -161,7 +163,7 @@ func (t *LaneTile[T]) int8ToInt16() {
 	from, width := t.Int8, t.Width
 	rows := len(from) / width
 	t.Width = padded[int16](t.Lanes)
-	t.Int16, t.Int8 = Aligned[int16](rows*t.Width), nil
+	t.Int16, t.Int8 = engine.Aligned[int16](rows*t.Width), nil
 	for r := range rows {
 		convert(t.Int16[r*t.Width:][:t.Lanes], from[r*width:])
 	}
@@ -169,7 +171,7 @@ func (t *LaneTile[T]) int8ToInt16() {
 }
 
 // convert sets dst to the first elements of src, which it can hold.
-func convert[D, S Float | int8 | int16](dst []D, src []S) {
+func convert[D, S engine.Float | int8 | int16](dst []D, src []S) {
 	for k, v := range src[:len(dst)] {
 		dst[k] = D(v)
 	}
@@ -199,8 +201,9 @@ func (l *Lanes[T]) Zero() bool {
 
 // zeroBits reports whether all bits are 0. Each byte is compared with the one before it: so the
 // comparison is that of the runtime, some 30 times as fast as element by element.
-func zeroBits[E Float | int8 | int16](x []E) bool {
-	b := bitsOf(x)
+func zeroBits[E engine.Float | int8 | int16](x []E) bool {
+	var zero E
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(zero)))
 	return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1])
 }
 
@@ -249,7 +252,7 @@ func (t *LaneTile[T]) Widen() bool {
 	}
 	width := padded[T](t.Lanes)
 	rows := len(t.Int16) / t.Width
-	t.W = Aligned[T](rows * width)
+	t.W = engine.Aligned[T](rows * width)
 	for r := range rows {
 		convert(t.W[r*width:][:t.Lanes], t.Int16[r*t.Width:])
 	}
