@@ -71,8 +71,8 @@ const gateShut = math.MinInt64 / 2
 // what it costs the caller to hand work over, and to wait until all is done.
 //
 // Measured on an AMD EPYC (Zen 4, 2 vCPUs, with ten busy processes beside), 2026-11-22, for work of
-// 0.5 to 11 us: 0.1 us for a worker that is awake, as in BenchmarkRun, 0.6 to 0.9 us for one that is
-// parked, so that its thread has to be woken. Those are seldom, as a worker stays awake after it
+// 0.5 to 11 us: 0.1 us for a worker that is awake, as in BenchmarkRun, 0.6 to 0.9 us for one that
+// is parked, so that its thread has to be woken. Those are seldom, as a worker stays awake after it
 // (stayAwake), and one that comes too late is not waited for.
 const minShareNS = 5_000
 

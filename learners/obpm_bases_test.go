@@ -40,7 +40,8 @@ func linearROMMA(aggressive bool) *ROMMAConfig {
 
 // TestOBPMBases: over any base OBPM is Algorithm 2 in its plain form: N single learners, each given
 // the examples that it is drawn for, one at a time, whose weights are averaged; with step 15 the
-// average is divided by its length where that is above 1. One member that sees everything is its base.
+// average is divided by its length where that is above 1. One member that sees everything is its
+// base.
 func TestOBPMBases(t *testing.T) {
 	sparse := randomBlock[float64](240, 20, 6, false, 12)
 	for what, c := range obpmBases {
