@@ -2,9 +2,9 @@
 // this machine, on Prism, Flink, Dataflow, or whatever else runs Beam's pipelines. Command
 // halfspace-beam is the command halfspace with it.
 //
-//	parts ─▶ reshuffled ─▶ learned, each in the folder of state ─▶ together ─▶ joined there
-//	  ▲                                                                             │
-//	  └────────────────── of the next round, where there are several ───────────────┘
+//	parts -> reshuffled -> learned, each in the folder of state -> together -> joined there
+//	  ▲                                                                             |
+//	  +------------------ of the next round, where there are several ---------------+
 //
 // Only pieces of work go through Beam, of some hundred bytes each, which say where files are. Files
 // and state may be in buckets, which Beam's file systems reach.
@@ -35,7 +35,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/distributed/beam/work"
-	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -115,9 +115,9 @@ const sentMark = "halfspace-failure:"
 
 var sentText = regexp.MustCompile(sentMark + `([A-Za-z0-9_-]+):`)
 
-// sent puts a command.Failure into the text of an error.
+// sent puts a shard.Failure into the text of an error.
 func sent(err error) error {
-	f := command.Explain("", err)
+	f := work.Explain("", err)
 	text, e := json.Marshal(f)
 	if e != nil {
 		return err
@@ -127,13 +127,13 @@ func sent(err error) error {
 }
 
 // received is what sent has put into the text; nil: nothing. Of several the first counts.
-func received(text string) *command.Failure {
+func received(text string) *shard.Failure {
 	m := sentText.FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
 	data, err := base64.RawURLEncoding.DecodeString(m[1])
-	f := &command.Failure{}
+	f := &shard.Failure{}
 	if err != nil || json.Unmarshal(data, f) != nil || f.Code == 0 {
 		return nil
 	}
@@ -146,7 +146,7 @@ type Runner struct {
 }
 
 // Train learns o in parts: command.Elsewhere.Train.
-func (r *Runner) Train(ctx context.Context, p command.Parts, o training.Options) (*command.Merged,
+func (r *Runner) Train(ctx context.Context, p shard.Cut, o training.Options) (*shard.Report,
 	error) {
 	to, files := o.Model, o.Files
 	if o.From != "" {
@@ -287,7 +287,7 @@ func failed(text, state string) error {
 		return f
 	}
 	text = strings.ReplaceAll(text, "caused by:", "")
-	return &command.Failure{Code: 1, Text: "beam: " + strings.Join(strings.Fields(text), " "),
+	return &shard.Failure{Code: 1, Text: "beam: " + strings.Join(strings.Fields(text), " "),
 		Next: "What is learned by now stays in " + state + ": the same command goes on there."}
 }
 
@@ -303,7 +303,7 @@ func runner(ctx context.Context, state string, files []string) (string, error) {
 	case "dataflow", "DataflowRunner":
 		return name, checkDataflow(ctx, state, files)
 	default:
-		return "", &command.Failure{Code: 2, Text: "--runner " + name + ": no such runner",
+		return "", &shard.Failure{Code: 2, Text: "--runner " + name + ": no such runner",
 			Next: "direct works in this process, and prism, too, without --endpoint; flink and " +
 				"universal are whatever takes jobs at --endpoint; dataflow is Google's service."}
 	}
@@ -311,7 +311,7 @@ func runner(ctx context.Context, state string, files []string) (string, error) {
 		// The SDK tries for two minutes.
 		c, err := net.DialTimeout("tcp", at, 10*time.Second)
 		if err != nil {
-			return "", &command.Failure{Code: 1, Text: "--endpoint " + at + ": " + err.Error(),
+			return "", &shard.Failure{Code: 1, Text: "--endpoint " + at + ": " + err.Error(),
 				Next: "Start the runner's job service there, or name another. What was learned " +
 					"before stays: the same command goes on there."}
 		}

@@ -16,7 +16,7 @@ import (
 
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
 
-	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 )
 
 // onDataflow reports whether the runner of that name is Google's service.
@@ -26,7 +26,7 @@ func onDataflow(name string) bool { return name == "dataflow" || name == "Datafl
 // see nothing of this one.
 func checkDataflow(ctx context.Context, state string, files []string) error {
 	refuse := func(text, next string) error {
-		return &command.Failure{Code: 2, Text: "--runner dataflow: " + text, Next: next}
+		return &shard.Failure{Code: 2, Text: "--runner dataflow: " + text, Next: next}
 	}
 	for _, name := range append([]string{state}, files...) {
 		if !strings.Contains(name, "://") {

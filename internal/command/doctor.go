@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -55,8 +56,8 @@ type cachesReport struct {
 
 // memoryReach is what a process may take.
 type memoryReach struct {
-	Limit int64   `json:"limit"` // bytes; 0: not known
-	By    limiter `json:"by"`    // this machine, the control group or ulimit -v
+	Limit int64           `json:"limit"` // bytes; 0: not known
+	By    machine.Limiter `json:"by"`    // this machine, the control group or ulimit -v
 }
 
 type bandwidth struct {
@@ -114,7 +115,7 @@ func examine() (doctorReport, error) {
 		r.Implementations = append(r.Implementations, implReport{im.Name, im.Supported, im.Missing,
 			test})
 	}
-	r.Memory.Limit, r.Memory.By = memoryLimit("/", addressSpace())
+	r.Memory.Limit, r.Memory.By = machine.Limit()
 	for _, n := range slices.Compact([]int{1, r.Threads}) {
 		r.Bandwidth = append(r.Bandwidth, bandwidth{n, readBandwidth(n)})
 	}
@@ -138,7 +139,7 @@ func (r *doctorReport) print(w io.Writer) error {
 		known(r.Caches.L1I, "B"), known(r.Caches.L2, "B"), known(r.Caches.L3, "B"),
 		known(r.Caches.Line, "B"))
 	if r.Memory.Limit > 0 {
-		rows.add("memory", "%s %s", r.Memory.By.grants(), inMiB(r.Memory.Limit))
+		rows.add("memory", "%s %s", r.Memory.By.Grants(), inMiB(r.Memory.Limit))
 	}
 	for _, b := range r.Bandwidth {
 		rows.add("memory", "%.1f GB/s read by %s", b.BytesPerSec/1e9, Plural(b.Threads, "thread"))
@@ -171,6 +172,7 @@ func known(n int, unit string) string {
 	return fmt.Sprintf("%d %s", n, unit)
 }
 
+// Plural is a number of things.
 func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word

@@ -1,9 +1,7 @@
 package command
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -28,7 +27,7 @@ type Elsewhere struct {
 	Flags func(fs *pflag.FlagSet)
 	// Train learns o in parts, and writes the whole to o.Model. What the workers are to have of
 	// the flags is in o. Errors that Explain has made in a worker come back as they are.
-	Train func(ctx context.Context, p Parts, o training.Options) (*Merged, error)
+	Train func(ctx context.Context, p shard.Cut, o training.Options) (*shard.Report, error)
 	// Buckets are the schemes of URLs that both read files from and have state at, as in
 	// gs://BUCKET/NAME.
 	Buckets []string
@@ -37,18 +36,8 @@ type Elsewhere struct {
 // Way is one that work can be cut.
 type Way struct {
 	Name, Summary string
-	// Shards: the work has Parts.Shards of its own, and those of Rounds, whatever the workers.
+	// Shards: the work has shard.Cut.Shards of its own, and those of Rounds, whatever the workers.
 	Shards bool
-}
-
-// Parts are the parts of a model's training.
-type Parts struct {
-	Way     string // the Way's name
-	Workers int    // that learn at a time; of ways without Shards there are as many parts
-	State   string // the folder, or place in a bucket, that they share
-	Shards  int    // of the rows; else 0
-	Mix     string // how their weights are averaged: shard.Merging.Mix; "" merges posteriors
-	Rounds  int    // of mixing; else 0
 }
 
 // elsewhere is what RunElsewhere was given.
@@ -60,22 +49,11 @@ func RunElsewhere(e Elsewhere) int {
 	return Run()
 }
 
-// Failure is an error of a worker in a form that can be sent: what the command prints of it, and
-// its exit code.
-type Failure struct {
-	Code int    `json:"code"`
-	Text string `json:"text"`
-	Next string `json:"next"`
-}
-
-// Error is the text.
-func (f *Failure) Error() string { return f.Text }
-
 // Explain returns what a command says of an error of a part's run, or of what joins parts. what
 // names the part.
-func Explain(what string, err error) *Failure {
+func Explain(what string, err error) *shard.Failure {
 	code, next := explain(err)
-	sent := (*Failure)(nil)
+	sent := (*shard.Failure)(nil)
 	if errors.As(err, &sent) {
 		return sent
 	}
@@ -87,7 +65,7 @@ func Explain(what string, err error) *Failure {
 	if what != "" {
 		text = what + ": " + text
 	}
-	return &Failure{Code: code, Text: text, Next: withFlags(next)}
+	return &shard.Failure{Code: code, Text: text, Next: withFlags(next)}
 }
 
 // partError gives an error of a part its exit code and next step.
@@ -188,8 +166,8 @@ func (a *away) without(fs *pflag.FlagSet) error {
 }
 
 // parts are what the flags say of these.
-func (a *away) parts(fs *pflag.FlagSet) (p Parts, err error) {
-	p = Parts{Way: a.by.value, Workers: a.workers, State: a.state}
+func (a *away) parts(fs *pflag.FlagSet) (p shard.Cut, err error) {
+	p = shard.Cut{Way: a.by.value, Workers: a.workers, State: a.state}
 	i := slices.IndexFunc(elsewhere.Ways, func(w Way) bool { return w.Name == p.Way })
 	if !elsewhere.Ways[i].Shards {
 		for _, name := range []string{"shards", "mix", "rounds", "from"} {
@@ -268,7 +246,7 @@ func (t *trainer) elsewhere(fs *pflag.FlagSet, args []string) error {
 		o.Threads = t.machine.threads
 	}
 	if o.From != "" {
-		job, err := training.New(o, training.Env{Machine: thisMachine(int64(o.MemBudget))})
+		job, err := training.New(o, training.Env{Machine: machine.This(o.MemBudget)})
 		if err != nil {
 			return t.explain(err)
 		}
@@ -280,11 +258,8 @@ func (t *trainer) elsewhere(fs *pflag.FlagSet, args []string) error {
 	if err != nil {
 		return t.failed(err)
 	}
-	return t.output.print(t.cmd, m, m.rows().write)
+	return t.output.print(t.cmd, m, mergedRows(m).write)
 }
-
-// Machine is what a worker knows of its memory, to learn within so much; 0 is none given.
-func Machine(budget training.Bytes) training.Machine { return thisMachine(int64(budget)) }
 
 // reachable refuses what a worker of another machine can't read.
 func reachable(name string) error {
@@ -321,7 +296,7 @@ func (a *away) inputs(args []string) (files []string, err error) {
 
 // failed gives an error of Elsewhere.Train its exit code and next step.
 func (t *trainer) failed(err error) error {
-	sent := (*Failure)(nil)
+	sent := (*shard.Failure)(nil)
 	switch {
 	case t.cmd.Context().Err() != nil:
 		return &fail{CodeStopped, ErrStopped, "What is learned by now stays in " + t.away.state +
@@ -333,37 +308,4 @@ func (t *trainer) failed(err error) error {
 		return err
 	}
 	return t.explain(err)
-}
-
-// UnmarshalJSON reads a report, with the settings of its learner.
-func (r *Merged) UnmarshalJSON(data []byte) error {
-	type plain Merged // without this method
-	raw := struct {
-		*plain
-		Config json.RawMessage `json:"config"` // hides the field of that name
-	}{plain: (*plain)(r)}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&raw); err != nil {
-		return err
-	}
-	e, err := learner.Lookup(r.Learner)
-	if err != nil {
-		return err
-	}
-	c := e.Config()
-	if err := json.Unmarshal(raw.Config, c); err != nil {
-		return err
-	}
-	r.Config = c
-	return c.Validate()
-}
-
-// Joined reports what shard.Join has made of parts.
-func Joined(res *training.Result, parts []string) *Merged {
-	p, c := res.Plan, res.Counts
-	return &Merged{Schema: schema, Learner: p.Learner, Config: p.Config, Precision: p.Precision,
-		Merged: parts, Features: res.Info.Dim, Presented: uint64(c.Presented), Updates: c.Updates,
-		Examples: c.Examples, Errors: c.Errors, Progressive: c.ProgressiveError(),
-		Model: res.Saved.Path, SHA256: res.Saved.SHA256}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -35,7 +36,7 @@ func (j *joiner) flags(cmd *cobra.Command) {
 }
 
 // join goes through the examples once more, with what the parts did, and writes the whole.
-func (j *joiner) join(cmd *cobra.Command, to string, models []string) (*Merged, error) {
+func (j *joiner) join(cmd *cobra.Command, to string, models []string) (*shard.Report, error) {
 	fs := cmd.Flags()
 	switch {
 	case len(j.data) == 0:
@@ -53,11 +54,11 @@ func (j *joiner) join(cmd *cobra.Command, to string, models []string) (*Merged, 
 	}
 	res, err := shard.Join(cmd.Context(), shard.Parts{Models: models, Traces: j.traces,
 		Files: j.data, Model: to, Threads: j.machine.threads, MemBudget: training.Bytes(j.memory)},
-		training.Env{Machine: thisMachine(int64(j.memory))})
+		training.Env{Machine: machine.This(training.Bytes(j.memory))})
 	if err != nil {
 		return nil, joinError(to, err)
 	}
-	return Joined(res, models), nil
+	return shard.JoinedReport(res, models), nil
 }
 
 // joinError gives an error of shard.Join, of what was to be written there, its exit code and next

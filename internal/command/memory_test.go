@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -140,5 +141,5 @@ func ownPeak(t *testing.T, peak int64, said string) (most, least int64) {
 	if _, err := fmt.Sscan(said, &file); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	return peak - max(0, file-textBytes), peak + max(0, textBytes-file)
+	return peak - max(0, file-machine.TextBytes), peak + max(0, machine.TextBytes-file)
 }

@@ -8,31 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 )
-
-// Merged is what merge prints with --json.
-type Merged struct {
-	Schema    string                   `json:"schema"`
-	Learner   string                   `json:"learner"`
-	Config    learner.Config           `json:"config"`
-	Precision string                   `json:"precision"`
-	Merged    []string                 `json:"merged"` // the files, in the order of merging
-	Shards    int                      `json:"row_shards,omitempty"`
-	Features  int                      `json:"features"`
-	Presented uint64                   `json:"presented"` // examples, over all
-	Updates   int64                    `json:"updates"`
-	Posterior *learner.PosteriorReport `json:"posterior"` // null of parts
-	// of parts: of the whole ensemble in the first epoch, each before the example was learned
-	Examples    int64   `json:"examples,omitempty"`
-	Errors      int64   `json:"errors,omitempty"`
-	Progressive float64 `json:"progressive_error,omitempty"`
-	Model       string  `json:"model"`
-	SHA256      string  `json:"model_sha256"`
-}
 
 // mergeFlags say what becomes of models that saw different examples.
 type mergeFlags struct {
@@ -65,7 +46,7 @@ func newMergeCmd() *cobra.Command {
 			if m.to == "" {
 				return Usage("Name the file with -m FILE.", "no place for the merged model")
 			}
-			var r *Merged
+			var r *shard.Report
 			var err error
 			if len(parts.traces) > 0 {
 				r, err = parts.join(cmd, m.to, args)
@@ -75,7 +56,7 @@ func newMergeCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.print(cmd, r, r.rows().write)
+			return output.print(cmd, r, mergedRows(r).write)
 		},
 	}
 	fs := cmd.Flags()
@@ -102,8 +83,8 @@ func fewModels(names []string) bool {
 	return err == nil && m.Rows == nil
 }
 
-// rows are the lines of the summary.
-func (r *Merged) rows() (rows summaryRows) {
+// mergedRows are the lines of the summary.
+func mergedRows(r *shard.Report) (rows summaryRows) {
 	rows.add("learner", "%s %s, %s", r.Learner, describeConfig(r.Learner, r.Config), r.Precision)
 	if r.Shards > 0 {
 		rows.add("merged", "%s", Plural(r.Shards, "row shard"))
@@ -125,26 +106,17 @@ func (r *Merged) rows() (rows summaryRows) {
 }
 
 // merge merges what the flags name.
-func (m *mergeFlags) merge(cmd *cobra.Command, names []string) (*Merged, error) {
+func (m *mergeFlags) merge(cmd *cobra.Command, names []string) (*shard.Report, error) {
 	mix := m.mix.value
 	if mix == "none" {
 		mix = ""
 	}
 	done, err := shard.Merge(cmd.Context(), shard.Merging{Models: names, Prior: m.prior,
-		Mix: mix, Model: m.to, Machine: thisMachine(0)})
+		Mix: mix, Model: m.to, Machine: machine.This(0)})
 	if err != nil {
 		return nil, mergeError(cmd, m.to, err)
 	}
-	return MergedRows(done, done.Files, m.to), nil
-}
-
-// MergedRows reports what shard.Merge has made of models of these names, and written there.
-func MergedRows(done *shard.Merged, names []string, to string) *Merged {
-	whole := done.Model
-	return &Merged{Schema: schema, Learner: whole.Learner, Config: done.Config,
-		Precision: whole.Precision, Merged: names, Shards: done.Shards,
-		Features: whole.Prep.Dim, Presented: whole.Presented, Updates: done.Updates,
-		Posterior: done.Posterior, Model: to, SHA256: done.SHA256}
+	return done.Report(done.Files, m.to), nil
 }
 
 // trainFlags are what train, which made the models, calls fields.

@@ -7,13 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/model"
 )
 
 // loadModel reads a model file; every error is one of exit code 4.
 func loadModel(name string) (*model.Model, error) {
-	m, err := training.Load(name, thisMachine(0))
+	m, err := training.Load(name, machine.This(0))
 	if err != nil {
 		return nil, loadError(name, err)
 	}

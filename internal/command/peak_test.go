@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/race"
 )
 
@@ -24,8 +25,9 @@ import (
 // the share that the plan has for it doesn't count.
 func mainWithPeak() {
 	code := Run()
-	file := kibOf("/proc/self/status", "RssFile:")
-	fmt.Fprintf(os.Stderr, "file %d\npeak %d\n", file, peakMemory()-max(0, file-textBytes))
+	file := machine.KiBOf("/proc/self/status", "RssFile:")
+	fmt.Fprintf(os.Stderr, "file %d\npeak %d\n", file,
+		machine.PeakMemory()-max(0, file-machine.TextBytes))
 	os.Exit(code)
 }
 
@@ -260,7 +262,7 @@ func TestPeakWithoutBudget(t *testing.T) {
 	}
 	_, peak, talk := peakOf(t, "train", "-q", "-a", "adf", "--covariance", "diagonal", file)
 	// A mean and a variance a feature, a quarter more, and those that moved last.
-	if most := int64(last*16*9/4 + programBytes + 16<<20); peak > most {
+	if most := int64(last*16*9/4 + machine.ProgramBytes + 16<<20); peak > most {
 		t.Errorf("%s were resident, want at most %s:\n%s", inMiB(peak), inMiB(most), talk)
 	}
 	t.Logf("%s", inMiB(peak))

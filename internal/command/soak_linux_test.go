@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/learner"
 )
@@ -211,7 +212,8 @@ func median(v []float64) benchmath.Summary {
 // machine's speed differs more from minute to minute than is looked for, so a second process,
 // which begins when the first is half through, takes turns with it.
 func soakRun(args []string, n int, beside bool) (r soaked, err error) {
-	args = slices.Concat([]string{"train"}, args, []string{"--progress", "none", "--seed", "1", "-"})
+	args = slices.Concat([]string{"train"}, args, []string{"--progress", "none", "--seed", "1",
+		"-"})
 	old, err := startSoak(args, n)
 	if err != nil {
 		return r, err
@@ -334,7 +336,8 @@ func (s *soaking) still() time.Duration {
 // resident is what the process has of memory, with as much of its file as is planned for: how much
 // of that is there, used or not, is the system's choice.
 func (s *soaking) resident() int64 {
-	return textBytes + kibOf(fmt.Sprintf("/proc/%d/status", s.train.Process.Pid), "RssAnon:")
+	return machine.TextBytes + machine.KiBOf(
+		fmt.Sprintf("/proc/%d/status", s.train.Process.Pid), "RssAnon:")
 }
 
 // finish ends the stream, and returns the CPU time of the process.

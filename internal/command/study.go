@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
@@ -98,7 +99,7 @@ func (t *trainer) mixesFolds(fs *pflag.FlagSet) bool {
 
 // studyEnv is what a study is given: it says what is odd about the data.
 func (t *trainer) studyEnv() training.Env {
-	return training.Env{Observer: &watcher{t: t}, Machine: thisMachine(0)}
+	return training.Env{Observer: &watcher{t: t}, Machine: machine.This(0)}
 }
 
 // studyError gives an error of a study its exit code and next step.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/format"
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -289,7 +290,7 @@ func (t *trainer) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	t.o.Threads = t.machine.threads
-	env := training.Env{Observer: &watcher{t: t}, Machine: thisMachine(int64(t.memory))}
+	env := training.Env{Observer: &watcher{t: t}, Machine: machine.This(training.Bytes(t.memory))}
 	if t.in != nil {
 		env.Open = t.in.open
 	}

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -90,7 +90,7 @@ func (s *Buckets) stat(ctx context.Context, name string) (Object, error) {
 }
 
 // Cut is the function Cut.
-func (s *Buckets) Cut(ctx context.Context, p command.Parts, o training.Options) (*Job, error) {
+func (s *Buckets) Cut(ctx context.Context, p shard.Cut, o training.Options) (*Job, error) {
 	files, err := s.named(ctx, o.Files)
 	if err != nil {
 		return nil, err
@@ -134,12 +134,12 @@ func (s *Buckets) piece(ctx context.Context, p Piece, w Way,
 	if err == nil {
 		return d, nil
 	}
-	f := (*command.Failure)(nil)
+	f := (*shard.Failure)(nil)
 	if !errors.As(err, &f) {
 		return Done{}, p.failure(err)
 	}
 	if !strings.HasPrefix(f.Text, p.String()) {
-		f = &command.Failure{Code: f.Code, Text: p.String() + ": " + f.Text, Next: f.Next}
+		f = &shard.Failure{Code: f.Code, Text: p.String() + ": " + f.Text, Next: f.Next}
 	}
 	return Done{}, f
 }
@@ -470,7 +470,7 @@ func (t *bucketTry) restore(ctx context.Context) error {
 	for _, c := range list {
 		d := c.Done
 		if err := t.b.fetch(ctx, t.p.State, t.home, d); err != nil {
-			if f := (*command.Failure)(nil); errors.As(err, &f) && f.Code == 4 {
+			if f := (*shard.Failure)(nil); errors.As(err, &f) && f.Code == 4 {
 				t.p.logTo(t.home, t.name, "passed over: %v", err)
 				continue
 			}

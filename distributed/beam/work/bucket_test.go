@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -207,7 +207,7 @@ func bucketJob(t *testing.T, m *memory, n int) (j *Job, s *Buckets, want []byte)
 		m.Put(t.Context(), bucketRows, bytes.NewReader(text))
 	}
 	o.Files = []string{bucketRows}
-	if j, err = s.Cut(t.Context(), command.Parts{Way: "members", Workers: n,
+	if j, err = s.Cut(t.Context(), shard.Cut{Way: "members", Workers: n,
 		State: bucketState + "/"}, o); err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func stopIn(t *testing.T, m *memory, s *Buckets, p Piece) {
 			time.Sleep(100 * time.Microsecond)
 		}
 	}()
-	var f *command.Failure
+	var f *shard.Failure
 	if _, err := s.Learn(ctx, p); !errors.As(err, &f) || f.Code != 130 {
 		t.Fatalf("%v was not stopped: %v", &p, err)
 	}
@@ -370,12 +370,13 @@ func TestBucketWrong(t *testing.T) {
 		{"gone", false, bucketRows, gone, nil, 3, bucketRows + ": no such object", "bring it back"},
 		{"changed", false, bucketRows, func(b []byte) []byte { return append(b, b...) }, nil, 3,
 			bucketRows + ": it has changed", "another state"},
-		{"model", true, bucketState + "/part-1-*/*/" + ModelFile, bit, nil, 4, "/" + ModelFile + ": ",
-			"Remove the objects in " + bucketState + "/part-1-"},
+		{"model", true, bucketState + "/part-1-*/*/" + ModelFile, bit, nil, 4,
+			"/" + ModelFile + ": ", "Remove the objects in " + bucketState + "/part-1-"},
 		{"trace", true, bucketState + "/part-2-*/*/" + traceFile, gone, nil, 4, "/" + traceFile +
 			": it is not there", "Remove the objects in " + bucketState + "/part-2-"},
-		{"done", true, bucketState + "/part-2-*/" + doneFile, func(b []byte) []byte { return b[:9] },
-			nil, 4, "/" + doneFile + ": ", "Remove the objects in " + bucketState + "/part-2-"},
+		{"done", true, bucketState + "/part-2-*/" + doneFile,
+			func(b []byte) []byte { return b[:9] }, nil, 4, "/" + doneFile + ": ",
+			"Remove the objects in " + bucketState + "/part-2-"},
 		{"forbidden", false, "", nil, func(op, name string) error {
 			if op == "put" && path.Base(name) == ModelFile {
 				return fmt.Errorf("403: %w", fs.ErrPermission)
@@ -406,7 +407,7 @@ func TestBucketWrong(t *testing.T) {
 			m.fault = c.fault
 			m.mu.Unlock()
 			_, err := wholeIn(t, j, s)
-			var f *command.Failure
+			var f *shard.Failure
 			if !errors.As(err, &f) {
 				t.Fatalf("no error: %v", err)
 			}

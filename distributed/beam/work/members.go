@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -34,13 +34,13 @@ func members() Way {
 func classes() Way {
 	return Way{Name: "classes", Summary: "deals out the learners of three or more classes, each " +
 		"part over all examples, and joins them likewise", Begun: begunShard, Learn: learnShard,
-		Join: joinShards, Cut: func(o training.Options, p command.Parts) ([]any, any, error) {
+		Join: joinShards, Cut: func(o training.Options, p shard.Cut) ([]any, any, error) {
 			o.ShardBy = training.ShardClasses
 			return cutMembers(o, p)
 		}}
 }
 
-func cutMembers(o training.Options, p command.Parts) (parts []any, whole any, err error) {
+func cutMembers(o training.Options, p shard.Cut) (parts []any, whole any, err error) {
 	for k := range p.Workers {
 		o := o
 		o.Shard = fmt.Sprintf("%d/%d", k+1, p.Workers)
@@ -102,7 +102,7 @@ func learnShard(ctx context.Context, do json.RawMessage, with Plain, dir string)
 	}
 	o.Model, o.Threads, o.MemBudget = name, with.Threads, with.MemBudget
 	o.CheckpointEvery = with.CheckpointEvery
-	_, err = shard.Train(ctx, o, training.Env{Machine: command.Machine(with.MemBudget)},
+	_, err = shard.Train(ctx, o, training.Env{Machine: machine.This(with.MemBudget)},
 		filepath.Join(dir, traceFile))
 	return err
 }
@@ -180,9 +180,9 @@ func joinShards(ctx context.Context, do json.RawMessage, with Plain, parts []str
 		p.Models = append(p.Models, filepath.Join(part, ModelFile))
 		p.Traces = append(p.Traces, filepath.Join(part, traceFile))
 	}
-	res, err := shard.Join(ctx, p, training.Env{Machine: command.Machine(with.MemBudget)})
+	res, err := shard.Join(ctx, p, training.Env{Machine: machine.This(with.MemBudget)})
 	if err != nil {
 		return nil, err
 	}
-	return command.Joined(res, parts), nil
+	return shard.JoinedReport(res, parts), nil
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -66,7 +66,7 @@ func rowJob(t *testing.T, m *memory, name string, text []byte, n int) (j, local 
 		t.Fatal(err)
 	}
 	o.Learner, o.Config, o.Epochs, o.Shuffle, o.CheckpointEvery = e.Name, c, 1, false, ""
-	by := command.Parts{Way: "rows", Workers: 1, State: filepath.Join(dir, "state"), Shards: n,
+	by := shard.Cut{Way: "rows", Workers: 1, State: filepath.Join(dir, "state"), Shards: n,
 		Mix: "uniform", Rounds: 1}
 	if local, err = Cut(by, o); err != nil {
 		t.Fatal(err)
@@ -157,14 +157,14 @@ func TestRangesWrong(t *testing.T) {
 			return nil
 		}
 		t.Setenv("TMPDIR", t.TempDir())
-		f := (*command.Failure)(nil)
+		f := (*shard.Failure)(nil)
 		if _, err := s.Learn(t.Context(), j.Parts[1]); !errors.As(err, &f) || f.Code != 3 ||
 			!strings.HasPrefix(f.Text, "part 2/2 of round 1: "+name+c.text) {
 			t.Errorf("%v, want %q", err, c.text)
 		}
 		m.fault = nil
 		m.Put(t.Context(), name, bytes.NewReader(text))
-		if j, err = s.Cut(t.Context(), command.Parts{Way: "rows", Workers: 1, Shards: 2,
+		if j, err = s.Cut(t.Context(), shard.Cut{Way: "rows", Workers: 1, Shards: 2,
 			State: bucketState, Mix: "uniform", Rounds: 1}, training.Options{Learner: "pa",
 			Files: []string{name}}); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/machine"
 	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/internal/training"
 )
@@ -29,7 +29,7 @@ type merged struct {
 	From string `json:"from,omitempty"` // the model that all shards of the first round went on from
 }
 
-func cutRows(o training.Options, p command.Parts) (parts []any, whole any, err error) {
+func cutRows(o training.Options, p shard.Cut) (parts []any, whole any, err error) {
 	for k := range p.Shards {
 		o := o
 		o.Rows = fmt.Sprintf("%d/%d", k+1, p.Shards)
@@ -86,7 +86,7 @@ func learnRows(ctx context.Context, do json.RawMessage, with Plain, dir string) 
 	}
 	o.Model, o.Threads, o.MemBudget = name, with.Threads, with.MemBudget
 	o.CheckpointEvery = with.CheckpointEvery
-	_, err = training.Run(ctx, o, training.Env{Machine: command.Machine(with.MemBudget),
+	_, err = training.Run(ctx, o, training.Env{Machine: machine.This(with.MemBudget),
 		OpenFile: with.open})
 	if e := (*training.Error)(nil); errors.As(err, &e) && e.Kind == training.ErrFinished {
 		return nil
@@ -111,7 +111,7 @@ func mergeRows(ctx context.Context, do json.RawMessage, with Plain, parts []stri
 		return nil, err
 	}
 	m := shard.Merging{Prior: j.From, Mix: j.Mix, Model: filepath.Join(dir, ModelFile),
-		Machine: command.Machine(with.MemBudget)}
+		Machine: machine.This(with.MemBudget)}
 	if with.before != "" {
 		m.Prior = filepath.Join(with.before, ModelFile)
 	}
@@ -122,5 +122,5 @@ func mergeRows(ctx context.Context, do json.RawMessage, with Plain, parts []stri
 	if err != nil {
 		return nil, err
 	}
-	return command.MergedRows(res, parts, m.Model), nil
+	return res.Report(parts, m.Model), nil
 }

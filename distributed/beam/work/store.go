@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -51,7 +51,7 @@ func (o *Object) is(now Object) error {
 		return nil
 	}
 	next := "Bring the examples back, or start the command again with another state."
-	return &command.Failure{Code: 3, Text: fmt.Sprintf("%s: it has changed since the command "+
+	return &shard.Failure{Code: 3, Text: fmt.Sprintf("%s: it has changed since the command "+
 		"began: %d bytes of %s, now %d of %s", o.URL, o.Size, o.Modified.Format(time.RFC3339Nano),
 		now.Size, now.Modified.Format(time.RFC3339Nano)), Next: next}
 }
@@ -111,7 +111,7 @@ func settled(err error) bool {
 
 // bucketFailure is an error of an object, with its cause.
 type bucketFailure struct {
-	*command.Failure
+	*shard.Failure
 	cause error
 }
 
@@ -121,7 +121,7 @@ func (f *bucketFailure) Unwrap() []error { return []error{f.Failure, f.cause} }
 // bucketError says what is wrong with an object, and what to do.
 func bucketError(name string, err error) error {
 	const kept = "What is learned by now stays in the state: the same command goes on there"
-	f := &command.Failure{Code: 1, Text: fmt.Sprintf("%s: %v", name, err)}
+	f := &shard.Failure{Code: 1, Text: fmt.Sprintf("%s: %v", name, err)}
 	local := (*fs.PathError)(nil)
 	switch {
 	case errors.As(err, &local):
@@ -140,7 +140,7 @@ func bucketError(name string, err error) error {
 
 // unsound is the error of an object that is not what was written.
 func unsound(name, why string) error {
-	return &command.Failure{Code: 4, Text: name + ": " + why, Next: "Remove the objects in " +
+	return &shard.Failure{Code: 4, Text: name + ": " + why, Next: "Remove the objects in " +
 		strings.TrimSuffix(name, "/"+last(name)) + " and, if it is there, done.json above it: " +
 		"the part is learned again, and the others stay as they are."}
 }

@@ -28,7 +28,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
-	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -42,7 +42,7 @@ type Way struct {
 	Ranges bool
 	// Cut returns what each part is to do, and what joins them. Both are sent as JSON. What changes
 	// nothing of what comes of it is in Plain. Errors are those of package training.
-	Cut func(o training.Options, p command.Parts) (parts []any, whole any, err error)
+	Cut func(o training.Options, p shard.Cut) (parts []any, whole any, err error)
 	// Learn does what a part is to do, in a folder. Where files of it are there already, that
 	// Begun has taken over, it goes on there.
 	Learn func(ctx context.Context, do json.RawMessage, with Plain, dir string) error
@@ -52,7 +52,7 @@ type Way struct {
 	Begun func(from, to string) (examples int64, err error)
 	// Join makes the whole of parts, which are in these folders, in the order in which Cut gave
 	// them. It writes the file ModelFile to dir, if there is one, and returns what is said of it,
-	// which is kept in JSON: of a model a *command.Merged.
+	// which is kept in JSON: of a model a *shard.Report.
 	Join func(ctx context.Context, do json.RawMessage, with Plain, parts []string, dir string) (
 		any, error)
 }
@@ -153,7 +153,7 @@ func (j *Job) folder(d Done) string {
 
 // Cut cuts the training of o into parts, which are learned in the folder of state. The files of o
 // and state get names that hold wherever a process stands.
-func Cut(p command.Parts, o training.Options) (*Job, error) {
+func Cut(p shard.Cut, o training.Options) (*Job, error) {
 	files, err := named(o.Files)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func Cut(p command.Parts, o training.Options) (*Job, error) {
 }
 
 // cutFiles is Cut of these files.
-func cutFiles(p command.Parts, o training.Options, files []Object) (*Job, error) {
+func cutFiles(p shard.Cut, o training.Options, files []Object) (*Job, error) {
 	w, err := wayOf(p.Way)
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func namesOf(files []Object) (names []string) {
 }
 
 // newJob makes the pieces of what parts do, and of what joins them, over these files.
-func newJob(by command.Parts, with Plain, files []Object, parts []any, whole any) (*Job, error) {
+func newJob(by shard.Cut, with Plain, files []Object, parts []any, whole any) (*Job, error) {
 	state, err := stateOf(by.State)
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func (r *Round) round(p Piece, files []Object, parts []any, whole any) (err erro
 func stateOf(name string) (string, error) {
 	if inBucket(name) {
 		if at := strings.IndexAny(name, `*?[]\#%`); at >= 0 {
-			return "", &command.Failure{Code: 2, Text: fmt.Sprintf("%s: a %q in it", name,
+			return "", &shard.Failure{Code: 2, Text: fmt.Sprintf("%s: a %q in it", name,
 				name[at]), Next: "Name the state without: it would stand for other names."}
 		}
 		return strings.TrimRight(name, "/"), nil
@@ -286,7 +286,7 @@ func stateOf(name string) (string, error) {
 		if path := (*fs.PathError)(nil); errors.As(err, &path) {
 			err = fmt.Errorf("%s: %w", path.Path, path.Err)
 		}
-		return "", &command.Failure{Code: 1, Text: "the state: " + err.Error(),
+		return "", &shard.Failure{Code: 1, Text: "the state: " + err.Error(),
 			Next: "Name a folder for it that all workers can write."}
 	}
 	return name, nil
@@ -321,7 +321,7 @@ func keyOf(p Piece, files []Object, of []string) (string, error) {
 	return name + "-" + hex.EncodeToString(sum[:8]), nil
 }
 
-// Learn does a part, unless it was done before. Errors are a command.Failure.
+// Learn does a part, unless it was done before. Errors are a shard.Failure.
 func Learn(ctx context.Context, p Piece) (Done, error) {
 	w, err := wayOf(p.Way)
 	if err != nil {
@@ -345,7 +345,7 @@ func Learn(ctx context.Context, p Piece) (Done, error) {
 }
 
 // Join makes the whole of parts that are done, in any order, unless it was made before. Errors
-// are a command.Failure.
+// are a shard.Failure.
 func Join(ctx context.Context, p Piece, parts []Done) (Done, error) {
 	d, err := p.join(ctx, parts)
 	if err != nil {
@@ -417,9 +417,14 @@ func (p *Piece) roundBefore() (string, error) {
 	return q.folder(), err
 }
 
+// Explain is what the command says of an error of a piece that is called what: the command sets it.
+var Explain = func(what string, err error) *shard.Failure {
+	return &shard.Failure{Code: 1, Text: what + ": " + err.Error()}
+}
+
 // failure names the piece in an error.
 func (p *Piece) failure(err error) error {
-	f := command.Explain(p.String(), err)
+	f := Explain(p.String(), err)
 	if p.shown != nil {
 		f.Text, f.Next = p.shown.Replace(f.Text), p.shown.Replace(f.Next)
 	}
@@ -439,8 +444,8 @@ func (p *Piece) String() string {
 }
 
 // Write puts the model of the whole, which is done, in its place, and returns what is said of it.
-func (j *Job) Write(d Done, to string) (*command.Merged, error) {
-	m := &command.Merged{}
+func (j *Job) Write(d Done, to string) (*shard.Report, error) {
+	m := &shard.Report{}
 	if err := j.report(d, m); err != nil {
 		return nil, err
 	}

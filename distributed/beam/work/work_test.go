@@ -22,7 +22,10 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	Explain = command.Explain
+	goleak.VerifyTestMain(m)
+}
 
 // rows writes n examples of a noisy halfspace to a file.
 func rows(t *testing.T, name string, n int, seed uint64) string {
@@ -117,7 +120,7 @@ func learn(t *testing.T, p Piece) Done {
 
 func cut(t *testing.T, state string, n int, o training.Options) *Job {
 	t.Helper()
-	j, err := Cut(command.Parts{Way: "members", Workers: n, State: state}, o)
+	j, err := Cut(shard.Cut{Way: "members", Workers: n, State: state}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +141,7 @@ func begin(t *testing.T, p Piece) string {
 			time.Sleep(100 * time.Microsecond)
 		}
 	}()
-	var f *command.Failure
+	var f *shard.Failure
 	if _, err := Learn(ctx, p); !errors.As(err, &f) || f.Code != 130 {
 		t.Fatalf("%v was not stopped: %v", &p, err)
 	}
@@ -182,7 +185,8 @@ func TestOnce(t *testing.T) {
 	if n := bytes.Count(log, []byte(" done\n")); n != 4 {
 		t.Errorf("%d pieces were done, want 4\n%s", n, log)
 	}
-	if bytes.Count(log, []byte("begun behind 0 ")) != 3+1 || bytes.Count(log, []byte("begun")) != 7 {
+	if bytes.Count(log, []byte("begun behind 0 ")) != 3+1 ||
+		bytes.Count(log, []byte("begun")) != 7 {
 		t.Errorf("parts were not gone on with\n%s", log)
 	}
 
@@ -238,7 +242,8 @@ func TestBroken(t *testing.T) {
 		whole  bool // found by what joins
 		change bool // of the examples, after it
 	}{
-		{"model", true, truncate(ModelFile, 1000), 4, "/" + ModelFile + ": ", "rm -r ", false, false},
+		{"model", true, truncate(ModelFile, 1000), 4, "/" + ModelFile + ": ", "rm -r ", false,
+			false},
 		{"empty", true, truncate(ModelFile, 0), 4, "/" + ModelFile + ": ", "rm -r ", false, false},
 		{"trace", true, truncate(traceFile+openEnd, 40), 4, traceFile + openEnd, "rm -r ", false,
 			false},
@@ -288,7 +293,7 @@ func TestBroken(t *testing.T) {
 			} else {
 				_, err = Learn(t.Context(), p)
 			}
-			f := (*command.Failure)(nil)
+			f := (*shard.Failure)(nil)
 			if !errors.As(err, &f) {
 				t.Fatalf("no error: %v", err)
 			}
@@ -357,7 +362,7 @@ func TestRounds(t *testing.T) {
 		}
 		return data
 	}
-	by := command.Parts{Way: "rows", Workers: 2, State: filepath.Join(dir, "state"), Shards: 3,
+	by := shard.Cut{Way: "rows", Workers: 2, State: filepath.Join(dir, "state"), Shards: 3,
 		Mix: shard.MixMistakes, Rounds: 1}
 	before := []Piece{}
 	for _, by.Rounds = range []int{1, 2, 3} {
@@ -398,7 +403,7 @@ func breakBefore(t *testing.T, j *Job) {
 	dir := j.Before[len(j.Before)-1].Whole.folder()
 	refused := func(what string) {
 		t.Helper()
-		f := (*command.Failure)(nil)
+		f := (*shard.Failure)(nil)
 		if _, err := Learn(t.Context(), j.Parts[0]); !errors.As(err, &f) || f.Code != 4 ||
 			!strings.HasPrefix(f.Text, "part 1/3 of round 3: "+dir) ||
 			!strings.Contains(f.Next, "rm -r "+dir) {
@@ -461,7 +466,7 @@ func TestChanged(t *testing.T) {
 	file := rows(t, filepath.Join(dir, "rows"), 3000, 1)
 	o := options(t, file)
 	o.Epochs, o.Shuffle = 1, false
-	by := command.Parts{Way: "rows", Workers: 1, State: filepath.Join(dir, "state"), Shards: 2,
+	by := shard.Cut{Way: "rows", Workers: 1, State: filepath.Join(dir, "state"), Shards: 2,
 		Mix: "uniform", Rounds: 1}
 	s := &Buckets{}
 	learnt := func() (*Job, []byte) {
@@ -489,7 +494,7 @@ func TestChanged(t *testing.T) {
 	if err := os.Chtimes(file, then, then.Add(time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
-	f := (*command.Failure)(nil)
+	f := (*shard.Failure)(nil)
 	if _, err := s.Taken(t.Context(), j); !errors.As(err, &f) || f.Code != 3 ||
 		!strings.HasPrefix(f.Text, file+": it has changed") {
 		t.Errorf("changed meanwhile: %v", err)
@@ -509,9 +514,10 @@ func TestChanged(t *testing.T) {
 func TestStateWrong(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, rows(t, filepath.Join(dir, "rows"), 10, 1))
-	f := (*command.Failure)(nil)
-	if _, err := Cut(command.Parts{Way: "members", Workers: 2, State: filepath.Join(dir, "rows",
-		"x")}, o); !errors.As(err, &f) || f.Code != 1 || !strings.Contains(f.Next, "Name a folder") {
+	f := (*shard.Failure)(nil)
+	if _, err := Cut(shard.Cut{Way: "members", Workers: 2, State: filepath.Join(dir, "rows",
+		"x")}, o); !errors.As(err, &f) || f.Code != 1 ||
+		!strings.Contains(f.Next, "Name a folder") {
 		t.Errorf("a file: %v", err)
 	}
 }

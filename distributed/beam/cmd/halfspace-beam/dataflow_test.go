@@ -23,7 +23,7 @@ import (
 	df "google.golang.org/api/dataflow/v1b3"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/halfspace-ml/halfspace/internal/command"
+	"github.com/halfspace-ml/halfspace/internal/shard"
 )
 
 // dataflow is a service of jobs, as far as its client asks for any.
@@ -125,7 +125,8 @@ func TestDataflow(t *testing.T) {
 		return append(learn[:len(learn):len(learn)], "--state", "gs://data/"+state,
 			"gs://data/rows.svm")
 	}
-	on := []string{"--runner", "dataflow", "--project", "p1", "--region", "r1", "--job_name", "job1",
+	on := []string{"--runner", "dataflow", "--project", "p1", "--region", "r1",
+		"--job_name", "job1",
 		"--staging_location", "gs://staged/at", "--dataflow_endpoint", url + "/",
 		"--worker_binary", program, "--max_num_workers", "7"}
 
@@ -143,7 +144,7 @@ func TestDataflow(t *testing.T) {
 	}
 	d.checkJob(c)
 
-	failure, _ := json.Marshal(command.Failure{Code: 3, Text: "part 1/2: row 7", Next: "Mend it."})
+	failure, _ := json.Marshal(shard.Failure{Code: 3, Text: "part 1/2: row 7", Next: "Mend it."})
 	d.messages = []string{"Workflow failed.", "DoFn: part 1/2 (Mend it.) [halfspace-failure:" +
 		base64.RawURLEncoding.EncodeToString(failure) + ":] at"}
 	d.work = func() string { return "JOB_STATE_FAILED" }
@@ -178,10 +179,11 @@ func TestDataflow(t *testing.T) {
 	for want, args := range map[string][]string{
 		"svm is on this machine": append(learn[:len(learn):len(learn)], append(on, "--state",
 			"gs://data/x", file)...),
-		"no region":                  append(job("x"), append(on, "--region", "")...),
-		"no place for this program":  append(job("x"), append(on, "--staging_location", "")...),
-		"--environment_type PROCESS": append(job("x"), append(on, "--environment_type", "PROCESS")...),
-		"--dry_run":                  append(job("x"), append(on, "--dry_run")...),
+		"no region":                 append(job("x"), append(on, "--region", "")...),
+		"no place for this program": append(job("x"), append(on, "--staging_location", "")...),
+		"--environment_type PROCESS": append(job("x"), append(on, "--environment_type",
+			"PROCESS")...),
+		"--dry_run": append(job("x"), append(on, "--dry_run")...),
 	} {
 		if _, said := halfspace(t, 2, args...); !strings.Contains(said, want) {
 			t.Errorf("it says\n%s\nwant %q", said, want)

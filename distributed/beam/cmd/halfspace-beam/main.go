@@ -14,6 +14,7 @@ func main() { os.Exit(run()) }
 
 // run is the command, or a worker that a runner of Beam has started.
 func run() int {
+	work.Explain = command.Explain
 	if beam.Worker(os.Args[1:]) {
 		return 0
 	}

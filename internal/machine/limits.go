@@ -1,4 +1,6 @@
-package command
+// Package machine says how much memory there is: of the machine, of control groups and of ulimit,
+// and how much the program takes itself.
+package machine
 
 import (
 	"bytes"
@@ -9,17 +11,17 @@ import (
 	"strings"
 )
 
-// limiter is what decides how much memory there is.
-type limiter string
+// Limiter is what decides how much memory there is.
+type Limiter string
 
 const (
-	byMachine limiter = "this machine"
-	byGroup   limiter = "the control group"
-	bySpace   limiter = "ulimit -v"
+	byMachine Limiter = "this machine"
+	byGroup   Limiter = "the control group"
+	bySpace   Limiter = "ulimit -v"
 )
 
-// grants says that in a sentence that goes on with an amount.
-func (l limiter) grants() string {
+// Grants says that in a sentence that goes on with an amount.
+func (l Limiter) Grants() string {
 	switch l {
 	case byGroup:
 		return string(l) + " allows"
@@ -29,23 +31,26 @@ func (l limiter) grants() string {
 	return string(l) + " has"
 }
 
+// Limit is memoryLimit of this system.
+func Limit() (limit int64, by Limiter) { return memoryLimit("/", addressSpace()) }
+
 // memoryLimit returns how much memory this process may take, in bytes, and what decides that: the
 // least of the machine's, its control groups' (those around it included, of both versions), and
 // what is left of the address space that ulimit -v grants, 0 for all. It is 0 where the system
 // sets no limit that can be read. root is "/", but in tests.
-func memoryLimit(root string, space int64) (limit int64, by limiter) {
-	least := func(n int64, l limiter) {
+func memoryLimit(root string, space int64) (limit int64, by Limiter) {
+	least := func(n int64, l Limiter) {
 		if n > 0 && (limit == 0 || n < limit) {
 			limit, by = n, l
 		}
 	}
-	least(kibOf(filepath.Join(root, "proc/meminfo"), "MemTotal:"), byMachine)
+	least(KiBOf(filepath.Join(root, "proc/meminfo"), "MemTotal:"), byMachine)
 	least(cgroupLimit(root), byGroup)
 	if space > 0 {
 		// Much of the address space is reserved, never used: what is left grows with what is
 		// resident.
 		status := filepath.Join(root, "proc/self/status")
-		least(max(1, space-kibOf(status, "VmSize:")+kibOf(status, "VmRSS:")), bySpace)
+		least(max(1, space-KiBOf(status, "VmSize:")+KiBOf(status, "VmRSS:")), bySpace)
 	}
 	return limit, by
 }

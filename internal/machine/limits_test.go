@@ -1,4 +1,4 @@
-package command
+package machine
 
 import (
 	"os"
@@ -24,7 +24,7 @@ func TestMemoryLimit(t *testing.T) {
 		name  string
 		files map[string]string
 		want  int64
-		of    limiter
+		of    Limiter
 	}{
 		{"no control groups", map[string]string{}, 16 * gib, byMachine},
 		{"second version", map[string]string{
@@ -67,7 +67,8 @@ func TestMemoryLimit(t *testing.T) {
 					"ro - " +
 					"cgroup cgroup rw,hugetlb,memory\n",
 				"sys/fs/cgroup/hugetlb,memory/memory.limit_in_bytes": none,
-				"sys/fs/cgroup/hugetlb,memory/memory.stat":           "cache 7\nhierarchical_memory_limit 1073741824\nhierarchical_memsw_limit 5\n",
+				"sys/fs/cgroup/hugetlb,memory/memory.stat": "cache 7\n" +
+					"hierarchical_memory_limit 1073741824\nhierarchical_memsw_limit 5\n",
 			}, gib, byGroup},
 		{"both versions, memory under the first", map[string]string{
 			"proc/self/cgroup": "4:memory:/job\n0::/job\n",

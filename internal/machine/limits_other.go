@@ -1,6 +1,6 @@
 //go:build !linux
 
-package command
+package machine
 
 // addressSpace returns 0: no limit is known here.
 func addressSpace() int64 { return 0 }
