@@ -42,7 +42,9 @@ func (s *setting) String() string {
 	}
 	return s.text
 }
+
 func (s *setting) Type() string { return s.typ }
+
 func (s *setting) Set(text string) error {
 	if slices.Contains(s.words, text) {
 		*s.word = text
