@@ -64,7 +64,6 @@ func newConvertCmd() *cobra.Command {
 		},
 	}
 	fs := c.cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVarP(&c.out, "output", "o", "", "write to `FILE`, which appears whole or not at all; "+
 		"- is stdout")
 	choose(fs, &c.to, "to", "the format that is written; auto: by the name of the output",

@@ -88,7 +88,6 @@ func dataCmd(d *dataFlags, use, short, long string, do func(cmd *cobra.Command,
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVar(&d.dir, "dir", "", "the folder `DIR` of the files; that of HALFSPACE_DATA if not "+
 		"given")
 	Names(fs, UseFolder, "dir")

@@ -67,7 +67,6 @@ Exit code 0, whether they differ or not; with --strict 5 where they do.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.IntVar(&top, "top", 20, "how many changed weights are shown")
 	fs.BoolVar(&strict, "strict", false, "exit with code 5 where the models differ")
 	output.flags(fs)

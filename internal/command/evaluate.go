@@ -73,7 +73,6 @@ func newEvaluateCmd() *cobra.Command {
 		RunE:        func(cmd *cobra.Command, args []string) error { return e.run(cmd, args) },
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVarP(&e.model, "from", "i", "", "predict the examples by the model in `FILE`")
 	fs.StringSliceVar(&e.columns, "columns", nil, "the `NAMES` of the columns, as label,score")
 	fs.StringVar(&e.positive, "positive", "", "the `LABEL` that is positive; all others are not")
@@ -155,7 +154,7 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 	o.AnyClasses = true // errors, and no more, where other labels come
 	s, work, end, _, err := openFiles[T](ctx, files, in, false, o)
 	if err != nil {
-		return e.unread(ctx, err)
+		return unread(ctx, e.cmd, err, "nothing was measured")
 	}
 	defer end()
 	if err := data.Idle(s.Info().Format); err != nil {
@@ -178,22 +177,12 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 		e.add(o, scores)
 	})
 	if err != nil {
-		return e.unread(ctx, err)
+		return unread(ctx, e.cmd, err, "nothing was measured")
 	}
 	if x, ok := training.NewForeign(s.Info(), ""); ok {
 		e.told.tell(e.cmd.ErrOrStderr(), x.Code, x.Text, nextOf(x, false))
 	}
 	return nil
-}
-
-func (e *evaluator) unread(ctx context.Context, err error) error {
-	if training.Interrupted(ctx, err) {
-		return &fail{CodeStopped, ErrStopped, ""}
-	}
-	if err, is := sourceError(e.cmd, err, "nothing was measured"); is {
-		return err
-	}
-	return dataError(err, "nothing was measured")
 }
 
 // add takes an outcome.

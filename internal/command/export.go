@@ -71,7 +71,6 @@ func newExportCmd() *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	choose(fs, &to, "to", "the form", exchange.Targets()...)
 	fs.StringVarP(&from, "from", "i", "", "the model `FILE`")
 	fs.StringVarP(&out, "output", "o", "", "write to `FILE`, which appears whole or not at all")
@@ -132,7 +131,6 @@ func newImportCmd() *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	choose(fs, &from, "from", "the form", exchange.Sources()...)
 	fs.StringVarP(&to, "output", "o", "", "write the model to `FILE`, which appears whole or not "+
 		"at all")

@@ -87,7 +87,6 @@ func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	for _, p := range g.Params {
 		short := ""
 		if len(p.Name) == 1 {

@@ -40,8 +40,17 @@ func showsAll(cmd *cobra.Command) bool {
 	return f == nil || f.Changed
 }
 
-// setHelp gives a command, and those below it, help that is folded at helpWidth.
+// setHelp gives a command, and those below it, help that is folded at helpWidth; those below have
+// their flags in the order in which they were added.
 func setHelp(root *cobra.Command) {
+	var inOrder func(*cobra.Command)
+	inOrder = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			c.Flags().SortFlags = false
+			inOrder(c)
+		}
+	}
+	inOrder(root)
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		return writeUsage(cmd.OutOrStderr(), cmd)
 	})

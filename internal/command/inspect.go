@@ -71,7 +71,6 @@ func newInspectCmd() *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVar(&why, "why", "", "show how the model scores `ROW`: a row of the model's format, "+
 		"or FILE:N, the Nth example of a file")
 	fs.IntVar(&top, "top", 20, "how many weights, parts of a score and kept examples are shown")

@@ -151,7 +151,6 @@ func newPredictCmd() *cobra.Command {
 		RunE:        func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVarP(&p.model, "from", "i", "", "the model `FILE`")
 	fs.StringVarP(&p.out, "output", "o", "", "write the lines to `FILE`, which appears whole or "+
 		"not at all")
@@ -360,16 +359,10 @@ func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) 
 // unread is an error of the data; kept says what became of the lines, where these are not for a
 // file.
 func (p *predictor) unread(ctx context.Context, err error, kept string) error {
-	if training.Interrupted(ctx, err) {
-		return &fail{CodeStopped, ErrStopped, ""}
-	}
 	if p.answers != nil {
 		kept = "the answers before it are sent"
 	} else if p.out != "" {
 		kept = p.out + " was not written"
 	}
-	if err, is := sourceError(p.cmd, err, kept); is {
-		return err
-	}
-	return dataError(err, kept)
+	return unread(ctx, p.cmd, err, kept)
 }

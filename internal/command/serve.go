@@ -56,7 +56,6 @@ func newServeCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringArrayVar(&s.models, "model", nil, "a model and the name by which it is asked for, "+
 		"`NAME=FILE`; the name may be left out; may be given again")
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:8080", "serve on `ADDRESS`: HOST:PORT, of port 0 "+

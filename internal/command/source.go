@@ -155,6 +155,18 @@ func sourceError(cmd *cobra.Command, err error, kept string) (error, bool) {
 	return err, false
 }
 
+// unread gives an error of reading files or a stream its exit code and next step. kept says what
+// became of the work.
+func unread(ctx context.Context, cmd *cobra.Command, err error, kept string) error {
+	if training.Interrupted(ctx, err) {
+		return &fail{CodeStopped, ErrStopped, ""}
+	}
+	if err, is := sourceError(cmd, err, kept); is {
+		return err
+	}
+	return dataError(err, kept)
+}
+
 // answering sends the lines of a verb to a stream, those of a message together.
 type answering struct {
 	to      Answers
