@@ -3,10 +3,8 @@ package papers
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,7 +24,8 @@ import (
 
 func init() {
 	for _, t := range crammaTables() {
-		e := Experiment{Name: t.name, Summary: t.summary, Runs: 1, Needs: t.needs, Run: t.run}
+		e := Experiment{Name: t.name, Summary: t.summary, Runs: 1, Needs: t.needs, Run: t.run,
+			Seconds: t.seconds, SlowSeconds: t.slowSeconds}
 		for _, l := range t.lines {
 			if l.updates > slowUpdates {
 				// updates and margin
@@ -46,19 +45,23 @@ func crammaTables() []crammaTable {
 		return func(problem) float64 { return eta }
 	}
 	return []crammaTable{
-		{name: "cramma/table1", summary: three + "on sonar", needs: sonar, load: sonarData,
+		{name: "cramma/table1", seconds: 30, slowSeconds: 65,
+			summary: three + "on sonar", needs: sonar, load: sonarData,
 			epsilon: 0.5, delta: 1, eta: constant(0.001), most: 0.00841, unit: 1e-5,
 			less: 1, lines: crammaTable1},
-		{name: "cramma/table2", summary: "the counter t, one more than the updates, and margin " +
-			"of CRAMMA with epsilon = 2, beside Theorem 1's bounds, on sonar", needs: sonar,
+		{name: "cramma/table2", seconds: 3,
+			summary: "the counter t, one more than the updates, and margin " +
+				"of CRAMMA with epsilon = 2, beside Theorem 1's bounds, on sonar", needs: sonar,
 			load:    sonarData,
 			epsilon: 2, delta: 0.3, eta: constant(0.4), most: 0.00841, unit: 1e-5,
 			lines: crammaTable2},
-		{name: "cramma/table3", summary: three + "on WBC without 11 patterns", needs: wbc,
+		{name: "cramma/table3", seconds: 15,
+			summary: three + "on WBC without 11 patterns", needs: wbc,
 			load:    wbc11Data,
 			epsilon: 0.5, delta: 1, eta: constant(0.0001), most: 0.0243, unit: 1e-4,
 			less: 1, lines: crammaTable3},
-		{name: "cramma/table4", summary: three + "on WBC with a soft margin", needs: wbc,
+		{name: "cramma/table4", seconds: 5,
+			summary: three + "on WBC with a soft margin", needs: wbc,
 			load:    wbcData,
 			epsilon: 0.5, delta: 1, eta: func(p problem) float64 {
 				return 1.7 / (math.Sqrt(p.radius2()) * math.Sqrt(float64(p.block.Len())))
@@ -70,6 +73,8 @@ func crammaTables() []crammaTable {
 // crammaTable is one of the paper's tables, with the settings of CRAMMA that its caption gives.
 type crammaTable struct {
 	name, summary  string
+	seconds        float64
+	slowSeconds    float64
 	needs          []string
 	load           func(dir string) (problem, error)
 	epsilon, delta float64
@@ -562,16 +567,9 @@ func wbc11Data(dir string) (problem, error) {
 // positions of without (from 1, among the rows without "?"): an identity, nine attributes, and the
 // class, 4 (+1) or 2 (-1).
 func readWBC(path string, without []int) (*engine.Block[float64], error) {
-	f, err := os.Open(path)
+	records, err := readCSV(path, 11)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	in := csv.NewReader(f)
-	in.FieldsPerRecord = 11
-	records, err := in.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	b := &engine.Block[float64]{Dim: 9, Stride: 9}
 	position := 0

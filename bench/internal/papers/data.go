@@ -2,6 +2,9 @@ package papers
 
 import (
 	"context"
+	"encoding/csv"
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/halfspace-ml/halfspace/dataset"
@@ -60,4 +63,20 @@ func testError[T engine.Float](ctx context.Context, l learner.Learner[T], b *eng
 	float64, error) {
 	c, err := eval.Test(ctx, learner.ViewOf(l), eval.NewMemory(b, nil))
 	return 100 * c.Error(), err
+}
+
+// readCSV returns the records of a file, all of so many fields; 0 is those of the first one.
+func readCSV(file string, fields int) ([][]string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := csv.NewReader(f)
+	in.FieldsPerRecord = fields
+	records, err := in.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return records, nil
 }

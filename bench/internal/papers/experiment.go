@@ -35,6 +35,11 @@ type Experiment struct {
 	Draws []string
 	Run   func(ctx context.Context, o RunOptions) error
 
+	// Seconds are those that it takes without what needs Slow, on two cores of an AMD EPYC (Zen
+	// 4), 2026-11-22; they decide what fits into a time budget. SlowSeconds are so many more with
+	// Slow, from the CPU seconds of docs/papers.md.
+	Seconds, SlowSeconds float64
+
 	Slow     string // what only RunOptions.Slow includes; "" where that is nothing
 	SlowRows int    // so many rows more; 0 where it makes the same ones otherwise
 	// which rows, by their names, there are only with RunOptions.Slow, or are others with it

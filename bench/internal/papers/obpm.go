@@ -27,33 +27,34 @@ func init() {
 		Name: "obpm/table1",
 		Summary: "test error after one epoch on the generated margin problem, with and without " +
 			"label noise; updates and margin of section 4.1",
-		Runs: 30, Run: obpmTable1})
+		Seconds: 1, Runs: 30, Run: obpmTable1})
 	register(Experiment{
 		Name: "obpm/sensitivity",
 		Summary: "how much test error a wrong parameter costs ALMA and OBPM on the generated " +
 			"margin problem (section 4.1)",
-		Runs: 30, Run: obpmSensitivity})
+		Seconds: 5, Runs: 30, Run: obpmSensitivity})
 	register(Experiment{
 		Name: "obpm/table2",
 		Summary: "test error after 1, 2, 3 and 20 epochs on C. elegans, Adult and Web, beside " +
 			"linear SVMs; Cochran's Q",
-		Runs: 30, Needs: []string{"a9a.gz", "a9a.t.gz", "w8a.gz", elegansTrain, elegansTest},
-		Run: obpmTable2})
+		Seconds: 17, Runs: 30,
+		Needs: []string{"a9a.gz", "a9a.t.gz", "w8a.gz", elegansTrain, elegansTest},
+		Run:   obpmTable2})
 	register(Experiment{
 		Name: "obpm/figure1",
 		Summary: "test error and margin of OBPM against tau, N = 25, 50 and 100, on the " +
 			"generated margin problem",
-		Runs: 30, Run: obpmFigure1})
+		Seconds: 1, Runs: 30, Run: obpmFigure1})
 	register(Experiment{
 		Name: "obpm/figure2",
 		Summary: "prediction errors of OBPM, LMS, ALMA and the perceptron on MNIST's digits " +
 			"while the positive one changes from 1 to 2 to 3, by the amended formula and the " +
 			"printed one; the paper's 10 runs leave five of twelve claims undecided",
-		Runs: 80, Needs: []string{mnistImages, mnistLabels}, Run: obpmFigure2})
+		Seconds: 4, Runs: 80, Needs: []string{mnistImages, mnistLabels}, Run: obpmFigure2})
 	register(Experiment{
 		Name:    "obpm/figure3",
 		Summary: "prediction errors and updates of OBPM and ALMA on the stream of Web",
-		Runs:    10, Needs: []string{"w8a.gz"}, Run: obpmFigure3})
+		Seconds: 1, Runs: 10, Needs: []string{"w8a.gz"}, Run: obpmFigure3})
 }
 
 // made is a learner with the parameters that a row prints, and its plain form.

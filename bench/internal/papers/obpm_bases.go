@@ -19,12 +19,12 @@ func init() {
 		Name: "obpm/bases",
 		Summary: "OBPM over other base learners against each alone, weights against votes, and " +
 			"the Bayes point machine by permutations, on Adult",
-		Runs: 20, Needs: []string{"a9a.gz", "a9a.t.gz"}, Run: obpmBases})
+		Seconds: 10, Runs: 20, Needs: []string{"a9a.gz", "a9a.t.gz"}, Run: obpmBases})
 	register(Experiment{
 		Name: "obpm/bound",
 		Summary: "the bound (2) of the average's margin with alpha_i = 1/N and the best alpha_i " +
 			"(section 3), the perceptron's mistake bound (section 4.1), and what OBPM costs",
-		Runs: 30, Run: obpmBound})
+		Seconds: 2, Runs: 30, Run: obpmBound})
 }
 
 // obpmBase is a base learner. Members of some are learners of their own, ten times slower.

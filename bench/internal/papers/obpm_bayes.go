@@ -19,7 +19,7 @@ func init() {
 		Name: "obpm/bayespoint",
 		Summary: "how near OBPM, a perceptron, SVM, PUMMA, VVM and EP come to the Bayes point, " +
 			"on isotropic examples that a hyperplane through the origin labels, 20 a dimension",
-		Runs: 30, Run: obpmBayesPoint})
+		Seconds: 25, Runs: 30, Run: obpmBayesPoint})
 }
 
 // bayesSteps is how many great circles the Bayes point is the mean over; a tenth more are left out

@@ -17,7 +17,8 @@ func init() {
 		Name: "obpm/kernel",
 		Summary: "OBPM with an RBF kernel (section 3), with and without a budget, against the " +
 			"kernel perceptron, on four data sets and two generated ones whose classes overlap",
-		Runs: 10, Needs: []string{bananaFile, measure.WaveformFile, "a9a.gz", mnistImages,
+		Seconds: 20, Runs: 10,
+		Needs: []string{bananaFile, measure.WaveformFile, "a9a.gz", mnistImages,
 			mnistLabels, mnistTest, mnistTestLabels}, Run: obpmKernel})
 }
 

@@ -23,7 +23,7 @@ func init() {
 		Name: "pumma/rates",
 		Summary: "how the updates of PUMMA grow with r, k and n on r-of-k thresholds, and what " +
 			"the value of ROMMA's bias feature costs (what sections 5.1 and 6 say of both)",
-		Runs: 5, Run: pummaRates})
+		Seconds: 4, Runs: 5, Run: pummaRates})
 }
 
 // thresholds returns 1000 examples of an r-of-k function over n attributes.

@@ -1,6 +1,7 @@
 package papers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,36 +43,14 @@ func PaperOf(experiment string) Paper {
 	return Paper{Name: name}
 }
 
-// about is how many seconds an experiment takes, without what needs Slow, on two cores of an AMD
-// EPYC (Zen 4), 2026-11-22. It decides what fits into a time budget.
-var about = map[string]float64{
-	"obpm/table1": 1, "obpm/table2": 17, "obpm/figure1": 1, "obpm/figure2": 4, "obpm/figure3": 1,
-	"obpm/kernel": 20, "obpm/sensitivity": 5, "obpm/bases": 10, "obpm/bound": 2,
-	"obpm/bayespoint":  25,
-	"pumma/section5.1": 6, "pumma/rates": 4, "pumma/table1": 26, "pumma/table2": 30,
-	"vvm/figure1": 3, "vvm/table1": 3, "vvm/figures2-4": 6,
-	"vvm/widths":   4,
-	"tbp/removals": 4,
-	"tbp/figure6":  8, "tbp/figure7": 7, "tbp/figure8": 3, "tbp/waveform": 18, "tbp/banana": 14,
-	"tbp/usps": 28, "tbp/usps-noise": 60, "tbp/figure13": 70,
-	"cramma/table1": 30, "cramma/table2": 3, "cramma/table3": 15, "cramma/table4": 5,
-}
-
-// aboutSlow is how many seconds more it takes with Slow, from the CPU seconds of docs/papers.md.
-var aboutSlow = map[string]float64{"tbp/usps": 60, "pumma/section5.1": 75, "pumma/table1": 90,
-	"pumma/table2": 500, "cramma/table1": 65}
-
 // About returns roughly how many seconds an experiment takes with these options.
 func (e Experiment) About(o RunOptions) float64 {
-	s, ok := about[e.Name]
-	if !ok {
-		s = 30
-	}
+	s := cmp.Or(e.Seconds, 30)
 	if o.Runs > 0 && e.Runs > 1 {
 		s *= float64(o.Runs) / float64(e.Runs)
 	}
 	if o.Slow {
-		s += aboutSlow[e.Name]
+		s += e.SlowSeconds
 	}
 	return s
 }

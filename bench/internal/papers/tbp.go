@@ -36,7 +36,8 @@ func init() {
 		Name: "tbp/waveform",
 		Summary: "test error against the number of kept examples on waveform (figure 11): " +
 			"perceptron, budget, tbp, svm",
-		Runs: 10, Needs: []string{measure.WaveformFile}, Draws: []string{"tbp/figure11"},
+		Seconds: 18, Runs: 10,
+		Needs: []string{measure.WaveformFile}, Draws: []string{"tbp/figure11"},
 		Run: func(ctx context.Context, o RunOptions) error {
 			return tbpRatsch(ctx, o, "Figure 11, waveform", measure.WaveformFile,
 				4000, learner.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
@@ -45,7 +46,7 @@ func init() {
 		Name: "tbp/banana",
 		Summary: "test error against the number of kept examples on banana (figure 12): " +
 			"perceptron, budget, tbp, svm",
-		Runs: 10, Needs: []string{bananaFile}, Draws: []string{"tbp/figure12"},
+		Seconds: 14, Runs: 10, Needs: []string{bananaFile}, Draws: []string{"tbp/figure12"},
 		Run: func(ctx context.Context, o RunOptions) error {
 			return tbpRatsch(ctx, o, "Figure 12, banana", bananaFile, 4000,
 				learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316)
@@ -54,12 +55,13 @@ func init() {
 		Name: "tbp/removals",
 		Summary: "what section 6 leaves to future work, on banana: removals among some of the " +
 			"kept examples, or of several at once; and the three update rules",
-		Runs: 10, Needs: []string{bananaFile}, Run: tbpRemovals})
+		Seconds: 4, Runs: 10, Needs: []string{bananaFile}, Run: tbpRemovals})
 	register(Experiment{
 		Name: "tbp/usps",
 		Summary: "test error against the number of kept examples on USPS, digit 0 against the " +
 			"rest (figure 9), under both readings of the kernel",
-		Runs: 5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure9"},
+		Seconds: 28, SlowSeconds: 60, Runs: 5,
+		Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure9"},
 		Slow: "ten passes with the kernel exp(-d^2/512)", SlowRows: 12,
 		slowRow: withWords("exp(-d^2/512) 10 passes"),
 		Run: func(ctx context.Context, o RunOptions) error {
@@ -69,7 +71,7 @@ func init() {
 		Name: "tbp/usps-noise",
 		Summary: "test error against the number of kept examples on USPS with one label in ten " +
 			"flipped (figure 10)",
-		Runs: 5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure10"},
+		Seconds: 60, Runs: 5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure10"},
 		Run: func(ctx context.Context, o RunOptions) error {
 			return tbpUSPS(ctx, o, "Figure 10, USPS with 10 % noise", 0.1, 10,
 				[]int{85, 150, 300})
@@ -78,7 +80,7 @@ func init() {
 		Name: "tbp/figure13",
 		Summary: "error caches of the Tighter Budget Perceptron on USPS: all, support vectors, " +
 			"random, flips; p = 35 and 85",
-		Runs: 40, Needs: []string{uspsTrain, uspsTest}, Run: tbpFigure13})
+		Seconds: 70, Runs: 40, Needs: []string{uspsTrain, uspsTest}, Run: tbpFigure13})
 }
 
 const uspsNote = "not the paper's 7329 and 2000 examples but the 7291 and 2007 that can be had; " +

@@ -25,17 +25,17 @@ func init() {
 		Name: "tbp/figure6",
 		Summary: "two classes with a very small margin, a linear kernel, one pass: perceptron, " +
 			"budget, tbp (figure 6)",
-		Runs: 120, Run: tbpFigure6})
+		Seconds: 8, Runs: 120, Run: tbpFigure6})
 	register(Experiment{
 		Name: "tbp/figure7",
 		Summary: "two classes that overlap, a linear kernel, one pass: perceptron, budget, tbp " +
 			"beside the Bayes rule (figure 7)",
-		Runs: 40, Run: tbpFigure7})
+		Seconds: 7, Runs: 40, Run: tbpFigure7})
 	register(Experiment{
 		Name: "tbp/figure8",
 		Summary: "two classes with a wave between them, a Gaussian kernel, passes until nothing " +
 			"is learned: tbp, budget, perceptron, svm, kmp (figure 8)",
-		Runs: 100, Run: tbpFigure8})
+		Seconds: 3, Runs: 100, Run: tbpFigure8})
 }
 
 // toy is a distribution of two features.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -36,16 +35,16 @@ func init() {
 		Summary: "distance of the posterior means of ADF, window-EP, VVM and EP from the exact " +
 			"one (figure 1), of the means as they are and of length 1, on two kinds of generated " +
 			"data without label noise",
-		Runs: 70, Run: vvmFigure1})
+		Seconds: 3, Runs: 70, Run: vvmFigure1})
 	register(Experiment{
 		Name:    "vvm/table1",
 		Summary: "test error of window-EP and VVM on Thyroid against the buffer's size, beside ADF",
-		Runs:    110, Needs: []string{thyroidFile}, Run: vvmTable1})
+		Seconds: 3, Runs: 110, Needs: []string{thyroidFile}, Run: vvmTable1})
 	register(Experiment{
 		Name: "vvm/figures2-4",
 		Summary: "cumulative error of VVM, SOGP under three likelihoods, NG and PA on Spambase, " +
 			"Thyroid and Ionosphere",
-		Runs: 10, Needs: []string{spambaseFile, thyroidFile, ionosphereFile},
+		Seconds: 6, Runs: 10, Needs: []string{spambaseFile, thyroidFile, ionosphereFile},
 		Run: func(ctx context.Context, o RunOptions) error {
 			for _, s := range vvmStreams {
 				o := o
@@ -327,10 +326,7 @@ var (
 )
 
 func (f labelledFile) load(dir string) (*dataset.Data[float64], error) {
-	b, err := labelledCSV(filepath.Join(dir, f.file), f.label, f.positive, func(s string) (float64,
-		error) {
-		return strconv.ParseFloat(s, 64)
-	})
+	b, err := labelledCSV(filepath.Join(dir, f.file), f.label, f.positive, parseFloat)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func init() {
 		Name: "vvm/widths",
 		Summary: "the width of the random features chosen by EP on validation examples, and VVM " +
 			"with it, on Thyroid and Ionosphere",
-		Runs: 20, Needs: []string{thyroidFile, ionosphereFile}, Run: vvmWidths})
+		Seconds: 4, Runs: 20, Needs: []string{thyroidFile, ionosphereFile}, Run: vvmWidths})
 }
 
 // widthGrid are the variances sigma^2 that EP chooses among: the paper names none.
