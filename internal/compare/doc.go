@@ -5,14 +5,11 @@ package compare
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
-	"runtime"
 	"runtime/pprof"
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/training"
 )
 
@@ -59,18 +56,6 @@ func sameReading(a, b training.Data) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// workers returns Env.Pool, or one with that number of threads, which done closes.
-func workers(e *training.Env, threads int) (pool *engine.Pool, done func()) {
-	if e.Pool != nil {
-		return e.Pool, func() {}
-	}
-	if threads == 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	pool = engine.NewPool(threads)
-	return pool, pool.Close
-}
-
 // thirdLabel has all jobs start again with classes, if that can be.
 func thirdLabel(jobs []*training.Job, err error) bool {
 	if jobs == nil || !errors.Is(err, dataset.ErrThird) {
@@ -94,19 +79,6 @@ func observer(e *training.Env) training.Observer {
 
 func badOption(next, format string, args ...any) error {
 	return training.NewError(training.ErrOption, next, format, args...)
-}
-
-// unread is an error before anything was learned.
-func unread(ctx context.Context, err error) error {
-	if training.Interrupted(ctx, err) {
-		return fmt.Errorf("training: %w: nothing was learned yet", training.ErrStopped)
-	}
-	return err
-}
-
-// labelled does work whose samples in profiles have a label.
-func labelled(ctx context.Context, key, value string, work func(context.Context)) {
-	pprof.Do(ctx, pprof.Labels(key, value), work)
 }
 
 // labelledPart is labelled, by several labels, of a worker's work: those of Env.Pool have none.

@@ -184,10 +184,10 @@ func CrossValidate(ctx context.Context, o training.Options, f Folds, env trainin
 	if err := haveProbabilities(f.Score, jobs, []string{asked}, true, findThem); err != nil {
 		return nil, err
 	}
-	pool, done := workers(&env, o.Threads)
+	pool, done := env.Workers(o.Threads)
 	defer done()
 	var res *CrossValidation
-	labelled(ctx, "learner", jobs[0].Learner(), func(ctx context.Context) {
+	training.Labelled(ctx, "learner", jobs[0].Learner(), func(ctx context.Context) {
 		if jobs[0].Precision() == "f64" {
 			res, err = crossValidate[float64](ctx, jobs[0], f, env, pool, watch)
 		} else {
@@ -240,11 +240,11 @@ func (f *foldRuns[T]) read(ctx context.Context) (err error) {
 		}
 	}
 	in := newReading[T](undivided, &training.Options{}) // each fold weighs its own
-	labelled(ctx, "stage", "read", func(ctx context.Context) {
+	training.Labelled(ctx, "stage", "read", func(ctx context.Context) {
 		err = in.open(ctx, f.jobs[0].Options().Files, true)
 	})
 	if err != nil {
-		return unread(ctx, err)
+		return training.Unread(ctx, err)
 	}
 	for i, p := range f.of {
 		f.preps[p].data = in.of[i].data
@@ -523,7 +523,7 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*training.Job, t Tune
 	for k := range total {
 		splits := make([]*split[T], len(f.preps))
 		var err error
-		labelled(ctx, "stage", "split", func(context.Context) {
+		training.Labelled(ctx, "stage", "split", func(context.Context) {
 			for p := range splits {
 				if err == nil {
 					splits[p], err = f.at(p, k)

@@ -54,9 +54,9 @@ func newContest(all []*entrant, jobs []*training.Job, score string, names []stri
 // judge has the entrants make their pass over the files. Its samples in profiles have the label
 // stage: read, and judge but for what entrants do.
 func (k *contest) judge(ctx context.Context, files []string, threads int) (err error) {
-	labelled(ctx, "stage", "read", func(ctx context.Context) { err = k.open(ctx, files) })
+	training.Labelled(ctx, "stage", "read", func(ctx context.Context) { err = k.open(ctx, files) })
 	if err != nil {
-		return unread(ctx, err)
+		return training.Unread(ctx, err)
 	}
 	for _, r := range k.readers {
 		if err := r.begin(k.score); err != nil {
@@ -68,9 +68,9 @@ func (k *contest) judge(ctx context.Context, files []string, threads int) (err e
 			r.rewind(shuffled(k.jobs), k.jobs[0].Seed())
 		}
 	}
-	pool, done := workers(k.env, threads)
+	pool, done := k.env.Workers(threads)
 	defer done()
-	labelled(ctx, "stage", "judge", func(ctx context.Context) {
+	training.Labelled(ctx, "stage", "judge", func(ctx context.Context) {
 		k.mark(ctx)
 		err = k.all(ctx, pool)
 	})
@@ -159,7 +159,7 @@ func (k *contest) all(ctx context.Context, pool *engine.Pool) error {
 			return nil
 		}
 		if err != nil {
-			return unread(ctx, err)
+			return training.Unread(ctx, err)
 		}
 		for lo := 0; lo < n; {
 			hi := min(n, lo+int(look-seen))

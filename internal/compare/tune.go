@@ -194,14 +194,14 @@ func (t *TuneOptions) tune(ctx context.Context, jobs []*training.Job, settings [
 	res := &TuneResult{Trials: make([]TrialResult, len(jobs))}
 	if t.By == ByFolds {
 		board := newBoard(len(jobs), t.Score, t.Folds.Folds)
-		pool, done := workers(env, settings[0].Threads)
+		pool, done := env.Workers(settings[0].Threads)
 		defer done()
 		inFolds := tuneFolds[float32]
 		if jobs[0].Precision() == "f64" {
 			inFolds = tuneFolds[float64]
 		}
 		var err error
-		labelled(ctx, "stage", "judge", func(ctx context.Context) {
+		training.Labelled(ctx, "stage", "judge", func(ctx context.Context) {
 			err = inFolds(ctx, jobs, *t, *env, pool, res, started, board)
 		})
 		if err != nil {

@@ -105,6 +105,23 @@ func (f *Form) numbered() (labels []int32, notes []string) {
 	return labels, []string{"labels are whole numbers there: " + strings.Join(said, ", ")}
 }
 
+// numeric is the form as LIBLINEAR and LIBSVM have it: without division by a row's length, with
+// labels that are whole numbers, and features that are numbered from 1.
+func (f *Form) numeric(to string) (g *Form, labels []int32, outputs []learner.Output,
+	notes []string, err error) {
+	g, note, err := f.plain(to)
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	labels, notes = g.wholeLabels()
+	notes = append(notes, g.numbering()...)
+	if note != "" {
+		notes = append(notes, note)
+	}
+	outputs, divisor := g.undivided()
+	return g, labels, outputs, append(notes, summed(divisor)...), nil
+}
+
 // numbering says how features are numbered where that differs from the model's own data.
 func (f *Form) numbering() []string {
 	switch {

@@ -133,9 +133,9 @@ func classNames(p *model.Prep, outputs int) []string {
 	return names
 }
 
-// class is the name of an output.
-func (l *laid) class(k int) string {
-	if len(l.h.Outputs) == 1 && len(l.classes) == 2 {
+// class is the name of output k of so many.
+func (l *laid) class(k, outputs int) string {
+	if outputs == 1 && len(l.classes) == 2 {
 		return l.classes[1]
 	}
 	return l.classes[k]
@@ -200,7 +200,7 @@ func (l *laid) output(k, top int) OutputSummary {
 	o := &l.h.Outputs[k]
 	s := OutputSummary{Bias: o.Bias}
 	if !l.h.Pairs {
-		s.Class = l.class(k)
+		s.Class = l.class(k, len(l.h.Outputs))
 	}
 	if o.Weights == nil {
 		s.NonZeros = len(o.Coef)
@@ -236,16 +236,5 @@ func first[E any](list []E, n int) []E { return list[:min(len(list), max(n, 0))]
 
 // point is an example that is kept.
 func (l *laid) point(o *learner.Output, i int) string {
-	var b strings.Builder
-	idx, val := o.Points.Sparse(i)
-	for n, j := range idx {
-		if int(j) < l.lead {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(strconv.Itoa(int(j)-l.lead+l.names.Base) + ":" + number(val[n]))
-	}
-	return b.String()
+	return row(&o.Points, i, l.lead, l.names.Base)
 }

@@ -40,18 +40,12 @@ func writeLiblinear(w *bufio.Writer, f *Form) ([]string, error) {
 		return nil, fmt.Errorf("%s are no weights of the features: %w; export to %s", what, ErrForm,
 			to)
 	}
-	f, note, err := f.plain("liblinear")
+	f, labels, outputs, notes, err := f.numeric("liblinear")
 	if err != nil {
 		return nil, err
 	}
-	labels, notes := f.wholeLabels()
-	notes = append(notes, f.numbering()...)
-	if note != "" {
-		notes = append(notes, note)
-	}
 	solver := solverOfMany
-	outputs, divisor := f.undivided()
-	notes = append(append(notes, summed(divisor)...), f.ties()...)
+	notes = append(notes, f.ties()...)
 	switch len(outputs) {
 	case 2: // of two labels the program asks the first function alone: whether it is above 0
 		o := negated(outputs[0])

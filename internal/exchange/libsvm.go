@@ -31,17 +31,10 @@ func writeLibsvm(w *bufio.Writer, f *Form) ([]string, error) {
 			"model by one for each class: %w; export to onnx or npz, a linear one to liblinear, "+
 			"or train pairs", len(f.Classes), ErrForm)
 	}
-	f, note, err := f.plain("libsvm")
+	f, labels, outputs, notes, err := f.numeric("libsvm")
 	if err != nil {
 		return nil, err
 	}
-	labels, notes := f.wholeLabels()
-	notes = append(notes, f.numbering()...)
-	if note != "" {
-		notes = append(notes, note)
-	}
-	outputs, divisor := f.undivided()
-	notes = append(notes, summed(divisor)...)
 	f.libsvmHead(w)
 	if f.pairs {
 		if f.sums {
@@ -55,14 +48,7 @@ func writeLibsvm(w *bufio.Writer, f *Form) ([]string, error) {
 	above, labels, more := firstAbove(f, outputs[0], labels)
 	notes = append(notes, more...)
 	o := vectors(above)
-	var first, second []int
-	for i, c := range o.Coef {
-		if c > 0 {
-			first = append(first, i)
-		} else {
-			second = append(second, i)
-		}
-	}
+	first, second := bySign(o.Coef)
 	fmt.Fprintf(w, "nr_class 2\ntotal_sv %d\nrho %s\nlabel %d %d\nnr_sv %d %d\nSV\n", len(o.Coef),
 		number(-o.Bias), labels[0], labels[1], len(first), len(second))
 	for _, i := range append(first, second...) {
@@ -70,6 +56,18 @@ func writeLibsvm(w *bufio.Writer, f *Form) ([]string, error) {
 		libsvmRow(w, &o, i)
 	}
 	return notes, nil
+}
+
+// bySign returns the places of coefficients above 0, and of the others.
+func bySign(coef []float64) (positive, rest []int) {
+	for i, c := range coef {
+		if c > 0 {
+			positive = append(positive, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return positive, rest
 }
 
 // vectors is an output over support vectors: of weights there is one.

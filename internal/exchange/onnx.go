@@ -217,14 +217,7 @@ func (g *graph) regress(k int, score string) {
 // and s, whatever the labels: so the negative label is the first, and scores have the other sign.
 func (g *graph) support() {
 	o := negated(g.outputs[0])
-	var first, second []int
-	for i, c := range o.Coef {
-		if c > 0 {
-			first = append(first, i)
-		} else {
-			second = append(second, i)
-		}
-	}
+	first, second := bySign(o.Coef)
 	attributes := append(g.kernel(&o, append(first, second...)),
 		floatsAttribute("rho", []float64{o.Bias}), labels(g.f.Classes),
 		intsAttribute("vectors_per_class", int64(len(first)), int64(len(second))))

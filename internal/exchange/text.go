@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/halfspace-ml/halfspace/engine"
 )
 
 // writeText writes lines for people: a name, a tab and a number. Of weights the bias comes first,
@@ -31,7 +33,7 @@ func writeText(w *bufio.Writer, f *Form) ([]string, error) {
 		fmt.Fprintf(w, "%sbias\t%s\n", class, number(o.Bias))
 		if o.Weights == nil {
 			for _, i := range largest(o.Coef) {
-				fmt.Fprintf(w, "%s%s\t%s\n", class, number(o.Coef[i]), f.point(k, i))
+				fmt.Fprintf(w, "%s%s\t%s\n", class, number(o.Coef[i]), row(&f.Outputs[k].Points, i, 0, f.Base))
 			}
 			continue
 		}
@@ -49,17 +51,17 @@ func writeText(w *bufio.Writer, f *Form) ([]string, error) {
 	return notes, nil
 }
 
-// point is example i that output k keeps, as svmlight has it.
-func (f *Form) point(k, i int) string {
-	var b strings.Builder
-	idx, val := f.Outputs[k].Points.Sparse(i)
+// row is row i of a block as svmlight has it, without the first features; the next one has the
+// number base.
+func row(b *engine.Block[float64], i, lead, base int) string {
+	var words []string
+	idx, val := b.Sparse(i)
 	for n, j := range idx {
-		if n > 0 {
-			b.WriteByte(' ')
+		if int(j) >= lead {
+			words = append(words, strconv.Itoa(int(j)-lead+base)+":"+number(val[n]))
 		}
-		b.WriteString(strconv.Itoa(int(j)+f.Base) + ":" + number(val[n]))
 	}
-	return b.String()
+	return strings.Join(words, " ")
 }
 
 // largest returns the places of values that are not 0, the largest first whatever the sign, of

@@ -93,7 +93,7 @@ func Explain[T learner.Float](m *model.Model, b *engine.Block[T], i, top int) (*
 		}
 	}
 	for k := range e.outputs {
-		o := ExplainedOutput{Class: e.class(k), Score: e.scores[k], Parts: []Part{}}
+		o := ExplainedOutput{Class: e.l.class(k, e.outputs), Score: e.scores[k], Parts: []Part{}}
 		if x.Exact {
 			e.exact(&o, k)
 		} else {
@@ -150,13 +150,6 @@ func (e *explaining[T]) label() string {
 		return e.l.classes[0]
 	}
 	return ""
-}
-
-func (e *explaining[T]) class(k int) string {
-	if e.outputs == 1 && len(e.l.classes) == 2 {
-		return e.l.classes[1]
-	}
-	return e.l.classes[k]
 }
 
 // exact fills in the parts of a score by weights.

@@ -55,6 +55,19 @@ type Env struct {
 	few *fewness // of the files, where several jobs have the same; nil: this job's alone
 }
 
+// Workers returns Pool, or one with that number of threads, 0 standing for one a processor, which
+// done closes.
+func (e *Env) Workers(threads int) (pool *engine.Pool, done func()) {
+	if e.Pool != nil {
+		return e.Pool, func() {}
+	}
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	pool = engine.NewPool(threads)
+	return pool, pool.Close
+}
+
 // Job is a run that can begin: all that can be checked before data are read was found good.
 type Job struct {
 	o        Options
@@ -330,15 +343,10 @@ func (j *Job) Run(ctx context.Context) (*Result, error) {
 		res *Result
 		err error
 	)
-	labelled(ctx, "learner", j.name, func(ctx context.Context) {
-		if j.pool = j.env.Pool; j.pool == nil {
-			threads := j.o.Threads
-			if threads == 0 {
-				threads = runtime.GOMAXPROCS(0)
-			}
-			j.pool = engine.NewPool(threads)
-			defer j.pool.Close()
-		}
+	Labelled(ctx, "learner", j.name, func(ctx context.Context) {
+		var done func()
+		j.pool, done = j.env.Workers(j.o.Threads)
+		defer done()
 		res, err = j.all(ctx)
 		if errors.Is(err, dataset.ErrThird) && j.Again() {
 			res, err = j.all(ctx)
@@ -371,9 +379,9 @@ func (j *Job) Again() bool {
 	return true
 }
 
-// labelled does some work whose samples in profiles have that label, those of goroutines that it
+// Labelled does some work whose samples in profiles have that label, those of goroutines that it
 // starts too. It costs some allocations, so it is for stages, not for examples.
-func labelled(ctx context.Context, key, value string, work func(context.Context)) {
+func Labelled(ctx context.Context, key, value string, work func(context.Context)) {
 	pprof.Do(ctx, pprof.Labels(key, value), work)
 }
 
@@ -434,15 +442,15 @@ func (r *run[T]) all(ctx context.Context) (*Result, error) {
 		err    error
 	)
 	// a stream's readers are started here, and read while others learn
-	labelled(ctx, "stage", "read", func(ctx context.Context) { done, err = r.open(ctx) })
+	Labelled(ctx, "stage", "read", func(ctx context.Context) { done, err = r.open(ctx) })
 	if err != nil {
-		return nil, unread(ctx, err)
+		return nil, Unread(ctx, err)
 	}
 	defer done()
 	if plan, err = r.prepare(); err != nil {
 		return nil, err
 	}
-	labelled(r.work, "stage", "learn", func(ctx context.Context) {
+	Labelled(r.work, "stage", "learn", func(ctx context.Context) {
 		r.work = ctx
 		defer r.j.labelParts(ctx)()
 		counts, err = r.learn()
@@ -451,15 +459,15 @@ func (r *run[T]) all(ctx context.Context) (*Result, error) {
 	if err != nil && !stopped && !errors.Is(err, ErrPaused) {
 		return nil, r.j.explainWeights(err)
 	}
-	labelled(ctx, "stage", "measure", func(ctx context.Context) {
+	Labelled(ctx, "stage", "measure", func(ctx context.Context) {
 		defer r.j.labelParts(ctx)()
 		res, err = r.finish(ctx, &Result{Plan: plan, Counts: counts, Stopped: stopped})
 	})
 	return res, err
 }
 
-// unread is an error before anything was learned.
-func unread(ctx context.Context, err error) error {
+// Unread is an error before anything was learned.
+func Unread(ctx context.Context, err error) error {
 	if Interrupted(ctx, err) {
 		return fmt.Errorf("training: %w: nothing was learned yet", ErrStopped)
 	}
