@@ -33,7 +33,8 @@ func writeText(w *bufio.Writer, f *Form) ([]string, error) {
 		fmt.Fprintf(w, "%sbias\t%s\n", class, number(o.Bias))
 		if o.Weights == nil {
 			for _, i := range largest(o.Coef) {
-				fmt.Fprintf(w, "%s%s\t%s\n", class, number(o.Coef[i]), row(&f.Outputs[k].Points, i, 0, f.Base))
+				fmt.Fprintf(w, "%s%s\t%s\n", class, number(o.Coef[i]),
+					row(&f.Outputs[k].Points, i, 0, f.Base))
 			}
 			continue
 		}

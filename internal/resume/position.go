@@ -68,7 +68,8 @@ const (
 func (p *Position) Check() error {
 	count := func(field string, n uint64) error {
 		if n > learner.MaxCount {
-			return fmt.Errorf("position: %s is %d, want at most %d", field, n, uint64(learner.MaxCount))
+			return fmt.Errorf("position: %s is %d, want at most %d", field, n,
+				uint64(learner.MaxCount))
 		}
 		return nil
 	}
