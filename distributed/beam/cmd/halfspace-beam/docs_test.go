@@ -9,5 +9,6 @@ import (
 // TestDocs runs the commands of docs/distributed.md that are marked for this module.
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	commandtest.Docs(t, "../../../../docs/distributed.md", "beam", "halfspace-beam", 4, nil)
+	commandtest.Docs(t, t.TempDir(), "../../../../docs/distributed.md", "beam", "halfspace-beam", 4,
+		nil)
 }
