@@ -25,32 +25,6 @@ func BenchmarkMasks(b *testing.B) {
 	}
 }
 
-// BenchmarkRand: numbers for generators.
-func BenchmarkRand(b *testing.B) {
-	r := NewRand(1, 2)
-	b.Run("Uint64", func(b *testing.B) {
-		for b.Loop() {
-			r.Uint64()
-		}
-	})
-	b.Run("IntN", func(b *testing.B) {
-		for b.Loop() {
-			r.IntN(1000)
-		}
-	})
-	b.Run("Normal", func(b *testing.B) {
-		for b.Loop() {
-			r.Normal()
-		}
-	})
-	dst := make([]int32, 32561)
-	b.Run("Permute/n=32561", func(b *testing.B) {
-		for b.Loop() {
-			Permute(dst, 1, 2)
-		}
-	})
-}
-
 type nothing struct{}
 
 func (nothing) Part(int) {}

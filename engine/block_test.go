@@ -290,18 +290,6 @@ func TestBlockReset(t *testing.T) {
 	}
 }
 
-func TestBlockCheckAllocs(t *testing.T) {
-	b := sparse3()
-	if n := testing.AllocsPerRun(10, func() {
-		b.checked = 0
-		if err := b.Check(); err != nil {
-			t.Fatal(err)
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 // TestBlockViews: the views of an example, with a clamp and without, are what At says one by one.
 func TestBlockViews(t *testing.T) {
 	sparse := Block[float32]{Dim: 9, Ptr: []int{0, 0, 3, 4}, Idx: []int32{0, 4, 8, 7},

@@ -91,19 +91,3 @@ func TestKernelJSON(t *testing.T) {
 		}
 	}
 }
-
-func TestPower(t *testing.T) {
-	for d := 1; d <= 40; d++ {
-		if got := power(2, d); got != math.Ldexp(1, d) {
-			t.Errorf("2^%d = %v", d, got)
-		}
-		want := 1.0
-		for range d {
-			want *= 1.37
-		}
-		// d-1 roundings at most, each way
-		if got := power(1.37, d); math.Abs(got-want) > float64(2*d)*0x1p-53*want {
-			t.Errorf("1.37^%d = %v, want %v", d, got, want)
-		}
-	}
-}

@@ -1,13 +1,13 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -436,43 +436,8 @@ func TestRowBounds(t *testing.T) {
 	}
 }
 
-// Parts of a row on any number of workers are the row, in every form.
-func TestRowParts(t *testing.T) {
-	n := 6000
-	if testing.Short() {
-		n = 1500
-	}
-	for _, tc := range []struct {
-		c     content
-		dense bool
-		dim   int
-	}{{zeroOne, true, 1280}, {pixels, true, 300}, {reals, false, 300}, {reals, true, 150}} {
-		b := randomBlock[float32](9, tc.c, tc.dense, n, tc.dim, 0.15)
-		p := mustPoints(t, RBFSigma(300), b)
-		want, got := make([]float32, n), make([]float32, n)
-		p.Row(want, 5, 0, n)
-		for _, workers := range []int{1, 2, 3, 8} {
-			pool := NewPool(workers)
-			clear(got)
-			j := p.job()
-			j.point(5)
-			if err := j.runParts(context.Background(), pool, got[7:], 7); err != nil {
-				t.Fatal(err)
-			}
-			if j.size >= n-7 {
-				t.Errorf("%s: %d values are one part", p.Form(), n)
-			}
-			p.done(j)
-			pool.Close()
-			if d := differ(got[7:], want[7:]); d != "" {
-				t.Errorf("%s, %d workers: %s", p.Form(), workers, d)
-			}
-		}
-	}
-}
-
 func TestRowAllocatesNothing(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	for _, dense := range []bool{false, true} {
@@ -600,57 +565,31 @@ func TestNearlyEqual(t *testing.T) {
 // TestPointsClone: a copy of a list in any form gives the same values, whatever becomes of the
 // list.
 func TestPointsClone(t *testing.T) {
-	for name, values := range map[string][]float32{
-		"bits": {0, 1}, "bytes": {0, 1, 200}, "floats": {0, 0.5, -2}} {
-		for _, sparse := range []bool{false, true} {
-			rng := NewRand(3, 0)
-			rows := func(n int) *Block[float32] {
-				b := &Block[float32]{Dim: 70, Stride: 70, X: make([]float32, 70*n),
-					Y: make([]float32, n)}
-				for i := range b.X {
-					b.X[i] = values[rng.IntN(len(values))]
-				}
-				for i := range b.Y {
-					b.Y[i] = 1
-				}
-				if !sparse {
-					return b
-				}
-				s := &Block[float32]{Dim: 70, Ptr: []int{0}, Y: b.Y}
-				for i := range n {
-					for j, v := range b.Row(i) {
-						if v != 0 {
-							s.Idx, s.Val = append(s.Idx, int32(j)), append(s.Val, v)
-						}
-					}
-					s.Ptr = append(s.Ptr, len(s.Idx))
-				}
-				return s
-			}
-			p, err := NewPoints[float32](RBFSigma(5))
-			if err != nil {
-				t.Fatal(err)
-			}
-			empty := p.Clone()
-			b, z := rows(9), rows(1)
-			p.Append(b, 0, 9)
-			c := p.Clone()
+	for _, c := range []content{zeroOne, pixels, reals} {
+		for _, dense := range []bool{false, true} {
+			const n = 9
+			b, z := randomBlock[float32](3, c, dense, n, 70, 0.5),
+				randomBlock[float32](4, c, dense, 1, 70, 0.5)
+			p := mustPoints(t, RBFSigma(5), b)
+			copied := p.Clone()
 			// a copy is rounded up
-			if empty.Len() != 0 || c.Len() != 9 || c.Form() != p.Form() ||
-				c.Bytes() > p.Bytes()*9/8 {
-				t.Errorf("%s: %d examples as %s in %d bytes, want 9 as %s in %d", name, c.Len(),
-					c.Form(), c.Bytes(), p.Form(), p.Bytes())
+			if copied.Len() != n || copied.Form() != p.Form() || copied.Bytes() > p.Bytes()*9/8 {
+				t.Errorf("%s: %d examples as %s in %d bytes, want %d in %d", p.Form(),
+					copied.Len(), copied.Form(), copied.Bytes(), n, p.Bytes())
 			}
-			want, got := make([]float32, 9), make([]float32, 9)
-			p.RowOf(want, z, 0, 0, 9)
-			for i := range 9 {
+			want, got := make([]float32, n), make([]float32, n)
+			p.RowOf(want, z, 0, 0, n)
+			for i := range n {
 				p.Replace(i, z, 0)
 			}
-			p.Append(b, 0, 9)
-			c.RowOf(got, z, 0, 0, 9)
-			if !slices.Equal(got, want) {
-				t.Errorf("%s: %v, want %v", name, got, want)
+			p.Append(b, 0, n)
+			copied.RowOf(got, z, 0, 0, n)
+			if d := differ(got, want); d != "" {
+				t.Errorf("%s: %s", p.Form(), d)
 			}
 		}
+	}
+	if empty := mustPoints[float32](t, RBFSigma(5)).Clone(); empty.Len() != 0 {
+		t.Error("a copy of no examples has some")
 	}
 }

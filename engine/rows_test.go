@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+
+	"github.com/halfspace-ml/halfspace/internal/race"
 )
 
 // Rows asked for in a random order of a list that grows are the same bits for every size of the
@@ -165,7 +167,7 @@ func TestRowsCancelled(t *testing.T) {
 }
 
 func TestRowsHitsAllocateNothing(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	const n = 3000
@@ -186,27 +188,5 @@ func TestRowsHitsAllocateNothing(t *testing.T) {
 	f()
 	if a := testing.AllocsPerRun(50, f); a != 0 {
 		t.Errorf("%v allocations a call", a)
-	}
-}
-
-// BenchmarkRows: a row of 10 000 that the cache has, and one that it hasn't.
-func BenchmarkRows(b *testing.B) {
-	const n = 10000
-	p := mustPoints(b, Kernel{Kind: RBF, Gamma: 1.0 / 123}, randomBlock[float32](1, zeroOne, false,
-		n, 123, 0.113))
-	ctx := context.Background()
-	for _, tc := range []struct {
-		name  string
-		cache int64
-	}{{"hit", 64 << 20}, {"miss", 0}} {
-		b.Run(tc.name, func(b *testing.B) {
-			b.ReportAllocs()
-			r := NewRows(p, tc.cache, n, nil)
-			for b.Loop() {
-				if _, err := r.Row(ctx, 5, n); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

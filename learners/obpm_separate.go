@@ -247,21 +247,20 @@ func (o *separateOBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
-func (o *separateOBPM[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
+func (o *separateOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 	if err := primal.CheckWeighted("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
-	err = o.each(b, fleetScore, func(i int, scores []float64, n int) {
-		y := float64(b.Y[i])
-		wrong := !(float64(y*o.scoreOf(scores, n)) > 0)
-		for m := 0; m < o.cfg.Members && !wrong; m++ {
-			wrong = !(float64(y*scores[m*n]) > 0)
-		}
-		if wrong && b.Weight(i) != 0 {
-			count++
+	f, wrong := make([]float64, b.Len()), make([]float64, b.Len())
+	err := o.each(b, fleetScore, func(i int, scores []float64, n int) {
+		f[i] = o.scoreOf(scores, n)
+		for m := range o.cfg.Members {
+			if !(float64(float64(b.Y[i])*scores[m*n]) > 0) {
+				wrong[i]++
+			}
 		}
 	})
-	return count, err
+	return countMistakes(b, f, wrong), err
 }
 
 // Weights returns the mean of the members' weights, or nil for votes and for members that have

@@ -73,7 +73,7 @@ type ovr[T learner.Float] struct {
 	gathered *gatheredClasses[T]
 
 	updates uint64         // of columns
-	cut     *learner.State // where a Fit was cut, see columnsFit; nil: none was
+	cut     *columnsCut    // where a Fit was cut; nil: none was
 	traits  learner.Traits // of the base
 	outputs []float64      // of an example that is learned: of the classes
 }
@@ -416,7 +416,7 @@ func (o *ovr[T]) fields(c *learner.Codec) {
 		learner.Inners(c, o.columnName, of)
 		learner.Inners(c, o.loneName, lone)
 	}
-	c.Part(learner.CutPrefix, &o.cut, func(c *learner.Codec) { checkColumnsCut(c, len(of)) })
+	o.cutFields(c, len(of))
 	c.Then(func() { o.learners, o.lone = of, lone })
 }
 

@@ -45,40 +45,55 @@ const (
 	cutColumnsNoMargin             // a column behind has no margin: its weights are 0
 )
 
-// Parts of the cut of columns besides those that learner names.
-const (
-	cutPresented       = "presented"        // FitResult.Presented of those behind
-	cutViolators       = "violators"        // theirs
-	cutColumnEpochs    = "column_epochs"    // of the column in work
-	cutColumnPresented = "column_presented" // likewise
-	cutColumnsSoft     = "soft"             // FitOptions.Delta, if it isn't 0
-	cutMargin          = "margin"           // of those behind, if it is a finite number
-	cutBound           = "bound"            // likewise
-)
+// columnsCut is where a run was cut; nil: none was.
+type columnsCut struct {
+	data, n, column, flags        uint64
+	epochs, presented, violators  uint64  // FitResult of the columns behind
+	columnEpochs, columnPresented uint64  // of the column in work
+	soft                          float64 // FitOptions.Delta
+	margin, bound                 float64 // of those behind, if they are finite numbers
+}
 
-// checkColumnsCut checks a cut, of so many columns.
-func checkColumnsCut(c *learner.Codec, columns int) {
-	for _, k := range []string{learner.CutData, learner.CutN, learner.CutColumn, learner.CutEpochs,
-		learner.CutFlags, cutPresented, cutViolators, cutColumnEpochs, cutColumnPresented} {
-		v := learner.Count[uint64](c, k, nil)
-		most := uint64(1 << 53)
-		switch k {
-		case learner.CutN:
-			most = math.MaxInt32
-		case learner.CutColumn:
-			most = uint64(max(0, columns-1))
-		case learner.CutFlags:
-			most = 2*cutColumnsNoMargin - 1
-		}
-		c.Want(v <= most && (v > 0 || k != learner.CutN),
-			"where a run was cut: counter %q is %d", k, v)
+// cutFields walks o.cut, of so many columns.
+func (o *ovr[T]) cutFields(c *learner.Codec, columns int) {
+	at := o.cut
+	if !c.Optional(learner.CutPrefix+learner.CutData, at != nil) {
+		c.Then(func() { o.cut = nil })
+		return
 	}
-	for _, k := range []string{cutColumnsSoft, cutMargin, cutBound} {
-		if c.Optional(k, false) {
-			v := c.Scalar(k, nil)
-			c.Want(v > 0 || k != cutColumnsSoft, "where a run was cut: scalar %q is %v", k, v)
-		}
+	if !c.Writing() {
+		at = &columnsCut{margin: math.Inf(1), bound: math.Inf(1)}
 	}
+	const most = 1 << 53
+	c.In(learner.CutPrefix, func(c *learner.Codec) {
+		for _, p := range []struct {
+			name        string
+			at          *uint64
+			least, most uint64
+		}{
+			{learner.CutData, &at.data, 0, most}, {learner.CutN, &at.n, 1, math.MaxInt32},
+			{learner.CutColumn, &at.column, 0, uint64(max(0, columns-1))},
+			{learner.CutEpochs, &at.epochs, 0, most},
+			{learner.CutFlags, &at.flags, 0, 2*cutColumnsNoMargin - 1},
+			{"presented", &at.presented, 0, most}, {"violators", &at.violators, 0, most},
+			{"column_epochs", &at.columnEpochs, 0, most},
+			{"column_presented", &at.columnPresented, 0, most},
+		} {
+			v := learner.Count(c, p.name, p.at)
+			c.Want(v >= p.least && v <= p.most, "where a run was cut: counter %q is %d", p.name, v)
+		}
+		if c.Optional("soft", at.soft > 0) {
+			v := c.Scalar("soft", &at.soft)
+			c.Want(v > 0, "where a run was cut: scalar %q is %v", "soft", v)
+		}
+		if c.Optional("margin", at.margin-at.margin == 0) {
+			c.Scalar("margin", &at.margin)
+		}
+		if c.Optional("bound", at.bound-at.bound == 0) {
+			c.Scalar("bound", &at.bound)
+		}
+	})
+	c.Then(func() { o.cut = at })
 }
 
 // fit fits the classes one after another. They share kernel rows, which don't depend on labels.
@@ -173,29 +188,18 @@ func (r *columnsFit[T]) flags() (flags uint64) {
 // resume has the run go on where one over these examples, with these options, was cut.
 func (r *columnsFit[T]) resume() {
 	cut := r.o.cut
-	if cut == nil || cut.Counters[learner.CutN] != uint64(r.b.Len()) ||
-		cut.Scalars[cutColumnsSoft] != r.f.Delta ||
-		cut.Counters[learner.CutFlags]&(cutColumnsActive|cutColumnsHalving) != r.flags() ||
-		cut.Counters[learner.CutData] != r.data() {
+	if cut == nil || cut.n != uint64(r.b.Len()) || cut.soft != r.f.Delta ||
+		cut.flags&(cutColumnsActive|cutColumnsHalving) != r.flags() || cut.data != r.data() {
 		return
 	}
-	count := func(name string) int64 { return int64(cut.Counters[name]) }
-	flags := cut.Counters[learner.CutFlags]
-	r.at = int(count(learner.CutColumn))
-	r.done.Epochs, r.done.Presented = count(learner.CutEpochs), count(cutPresented)
-	r.done.Violators = int(count(cutViolators))
-	r.done.Converged = flags&cutColumnsLeft == 0
-	r.done.ScoreSpace = flags&cutColumnsWeights == 0
-	if v, ok := cut.Scalars[cutMargin]; ok {
-		r.done.Margin = v
-	}
-	if flags&cutColumnsNoMargin != 0 {
+	r.at = int(cut.column)
+	r.done = learner.FitResult{Epochs: int64(cut.epochs), Presented: int64(cut.presented),
+		Violators: int(cut.violators), Converged: cut.flags&cutColumnsLeft == 0,
+		ScoreSpace: cut.flags&cutColumnsWeights == 0, Margin: cut.margin, Bound: cut.bound}
+	if cut.flags&cutColumnsNoMargin != 0 {
 		r.done.Margin = math.NaN()
 	}
-	if v, ok := cut.Scalars[cutBound]; ok {
-		r.done.Bound = v
-	}
-	r.work.Epochs, r.work.Presented = count(cutColumnEpochs), count(cutColumnPresented)
+	r.work.Epochs, r.work.Presented = int64(cut.columnEpochs), int64(cut.columnPresented)
 	r.saved = r.work.Presented
 	r.before = learner.FitResult{Resumed: true, Epochs: max(r.done.Epochs, r.work.Epochs),
 		Presented: max(r.done.Presented, r.work.Presented)}
@@ -216,21 +220,11 @@ func (r *columnsFit[T]) leave(one *learner.FitResult) {
 	if one == nil {
 		one = &learner.FitResult{}
 	}
-	cut := &learner.State{Counters: map[string]uint64{
-		learner.CutData: r.data(), learner.CutN: uint64(r.b.Len()), learner.CutColumn: uint64(r.at),
-		learner.CutEpochs: uint64(r.done.Epochs), learner.CutFlags: flags,
-		cutPresented: uint64(r.done.Presented), cutViolators: uint64(r.done.Violators),
-		cutColumnEpochs: uint64(one.Epochs), cutColumnPresented: uint64(one.Presented),
-	}, Scalars: map[string]float64{}}
-	for name, v := range map[string]float64{cutMargin: r.done.Margin, cutBound: r.done.Bound} {
-		if v-v == 0 { // finite
-			cut.Scalars[name] = v
-		}
-	}
-	if r.f.Delta > 0 {
-		cut.Scalars[cutColumnsSoft] = r.f.Delta
-	}
-	r.o.cut = cut
+	r.o.cut = &columnsCut{data: r.data(), n: uint64(r.b.Len()), column: uint64(r.at), flags: flags,
+		epochs: uint64(r.done.Epochs), presented: uint64(r.done.Presented),
+		violators: uint64(r.done.Violators), columnEpochs: uint64(one.Epochs),
+		columnPresented: uint64(one.Presented), soft: r.f.Delta, margin: r.done.Margin,
+		bound: r.done.Bound}
 }
 
 // result is what this call has done so far, one being what the column in work did.
