@@ -244,24 +244,26 @@ func (f *fleet[T]) each(b *engine.Block[T], do fleetWork,
 	return nil
 }
 
-// keeper is what a Keeper method returns: nil for a base that keeps no examples.
+// keeper is what a Keeper method returns, the examples that the learners keep, each counted once a
+// learner: nil for a base that keeps none.
 func (f *fleet[T]) keeper(keeps bool) learner.Keeper {
 	if !keeps {
 		return nil
 	}
-	return fleetSupport[T]{f}
+	return support(func() (sum int) {
+		for _, l := range f.learners {
+			n, _ := learner.SupportOf(l)
+			sum += n
+		}
+		return sum
+	})
 }
 
-type fleetSupport[T learner.Float] struct{ f *fleet[T] }
+// support is a [learner.Keeper] that is a function.
+type support func() int
 
-// Support counts the examples that the learners keep, each once a learner.
-func (s fleetSupport[T]) Support() (sum int) {
-	for _, l := range s.f.learners {
-		n, _ := learner.SupportOf(l)
-		sum += n
-	}
-	return sum
-}
+// Support is [learner.Keeper.Support].
+func (f support) Support() int { return f() }
 
 // forgetAll has all of them forget, who can; what one refuses, the first does.
 func forgetAll[T learner.Float](all []learner.Learner[T], keep float64) error {
@@ -325,6 +327,12 @@ func (h memberPredictor[T]) SetState(s learner.State) error {
 	}
 	return err
 }
+
+// bias is a [learner.Biased] that is a function.
+type bias func() float64
+
+// Bias is [learner.Biased.Bias].
+func (f bias) Bias() float64 { return f() }
 
 // forgets is a [learner.Forgetter] that is a function.
 type forgets func(keep float64) error

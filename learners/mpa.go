@@ -86,7 +86,7 @@ func (c *MPAConfig) Validate() error {
 	if err := pa.checkRule("mpa"); err != nil {
 		return err
 	}
-	return checkClassCount("mpa", c.Classes)
+	return checkClassCount("mpa", c.Classes, MaxClasses)
 }
 
 // rule returns the settings of the rule.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/kept"
@@ -347,6 +348,17 @@ func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
 	f.Add("members' work space", members, ensemble.LaneWorkBytes(members, x.Elem)+
 		learner.Times(members+64, 2*x.Elem+4))
 	kept.AddCurrent(&f, x, 1)
+	return f
+}
+
+// separateMemory is Memory of members of their own.
+func (c *OBPMConfig) separateMemory(base learner.Config, x learner.Extent) (f learner.Footprint) {
+	x.Whole, x.Kept = false, 0
+	members := int64(c.Members)
+	n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/members))
+	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 32 + 64
+	fleetFootprint(&f, base.Memory(x), "members'", members, learner.Times(members, each)+
+		learner.Times(n, (members+63)/64, 8)+learner.Times(n, members, 24+x.Elem)*5/4, 16, x)
 	return f
 }
 

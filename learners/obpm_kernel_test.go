@@ -1,7 +1,6 @@
 package learners_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -196,29 +195,5 @@ func TestKernelOBPMRemoval(t *testing.T) {
 		if removals < 50 {
 			t.Errorf("%s: %d removals, want more to look at", rule, removals)
 		}
-	}
-}
-
-func BenchmarkKernelOBPM(b *testing.B) {
-	x := learnertest.Dense[float32](2000, 64, 0.05)
-	for _, members := range []int{1, 100} {
-		b.Run(fmt.Sprintf("N=%d", members), func(b *testing.B) {
-			e, err := learner.Lookup("obpm")
-			if err != nil {
-				b.Fatal(err)
-			}
-			l, err := learner.New[float32](e, kernelOBPM(members, 0.3, 300, learners.RemoveOldest),
-				learner.Env{Seed: 1})
-			if err != nil {
-				b.Fatal(err)
-			}
-			rounds := make([]learner.Round, x.Len())
-			for b.Loop() {
-				if err := l.Learn(x, rounds); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*x.Len()), "ns/example")
-		})
 	}
 }

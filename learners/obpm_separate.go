@@ -47,19 +47,13 @@ func (o *separateOBPM[T]) Biased() learner.Biased {
 	if !o.biased {
 		return nil
 	}
-	return meanBias[T]{o}
-}
-
-type meanBias[T learner.Float] struct{ o *separateOBPM[T] }
-
-// Bias is [learner.Biased.Bias].
-func (m meanBias[T]) Bias() float64 {
-	var sum float64
-	for _, l := range m.o.learners {
-		bias, _ := learner.BiasOf(l)
-		sum += bias
-	}
-	return sum / m.o.divisor()
+	return bias(func() (sum float64) {
+		for _, l := range o.learners {
+			b, _ := learner.BiasOf(l)
+			sum += b
+		}
+		return sum / o.divisor()
+	})
 }
 
 // Keeper is for [learner.SupportOf]: the examples that the members keep, each counted once a
@@ -104,17 +98,6 @@ func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env l
 	}
 	o.runs.Give(&o.own)
 	return o, nil
-}
-
-// separateMemory is Memory of members of their own.
-func (c *OBPMConfig) separateMemory(base learner.Config, x learner.Extent) (f learner.Footprint) {
-	x.Whole, x.Kept = false, 0
-	members := int64(c.Members)
-	n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/members))
-	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 32 + 64
-	fleetFootprint(&f, base.Memory(x), "members'", members, learner.Times(members, each)+
-		learner.Times(n, (members+63)/64, 8)+learner.Times(n, members, 24+x.Elem)*5/4, 16, x)
-	return f
 }
 
 // separateFit is Traits.FitMemory of members that keep examples: the base's own, for a member's

@@ -1,7 +1,6 @@
 package learners
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -73,9 +72,8 @@ const MaxPaired = 1024
 
 // Validate wants a base of two classes with valid settings.
 func (c *OVOConfig) Validate() error {
-	if c.Classes < 0 || c.Classes > MaxPaired {
-		return fmt.Errorf("ovo: classes is %d, want 0 to %d: %w", c.Classes, MaxPaired,
-			learner.ErrConfig)
+	if err := checkClassCount("ovo", c.Classes, MaxPaired); err != nil {
+		return err
 	}
 	base, err := c.Inner()
 	if err != nil {

@@ -182,3 +182,63 @@ func (o *ovr[T]) outputsOf(e, classes int) []float64 {
 	}
 	return o.outputs
 }
+
+// count is how many columns there are of so many classes.
+func (o *ovr[T]) count(classes int) int {
+	if o.pairs {
+		return classes * (classes - 1) / 2
+	}
+	if p := o.cfg.Part; p != nil {
+		return (classes + p.Of - 1 - p.First) / p.Of
+	}
+	return classes
+}
+
+// classOf is the class of column k, of no pairs.
+func (o *ovr[T]) classOf(k int) int {
+	if p := o.cfg.Part; p != nil {
+		return p.First + k*p.Of
+	}
+	return k
+}
+
+// label is how column k is shown an example of the class: +1, -1, or not at all, 0.
+func (o *ovr[T]) label(k, class int) T {
+	first, second := o.classOf(k), -1
+	if o.pairs {
+		first, second = pairOf(k)
+	}
+	switch {
+	case class == first:
+		return 1
+	case !o.pairs || class == second:
+		return -1
+	}
+	return 0
+}
+
+// loneLabel is label for lone learner k.
+func (o *ovr[T]) loneLabel(k, class int) T {
+	switch {
+	case !o.pairs:
+		return -1
+	case class == k:
+		return 1
+	}
+	return 0
+}
+
+// come makes new columns up to so many classes.
+func (o *ovr[T]) come(classes int) error {
+	for len(o.since) < classes {
+		o.since = append(o.since, int64(o.presented))
+		for len(o.learners) < o.count(len(o.since)) {
+			l, err := o.column()
+			if err != nil {
+				return err
+			}
+			o.learners = append(o.learners, l)
+		}
+	}
+	return nil
+}
