@@ -536,13 +536,17 @@ func learnerHelp() string {
 	return b.String()
 }
 
-// who returns the learners that have a trait, as flags for those alone end their help.
-func who(has func(learner.Traits) bool) string {
-	var names []string
+// learnersThat returns the learners that have a trait.
+func learnersThat(has func(learner.Traits) bool) (names []string) {
 	for _, name := range learner.Names() {
 		if e, err := learner.Lookup(name); err == nil && has(e.Config().Traits()) {
 			names = append(names, name)
 		}
 	}
-	return " (" + strings.Join(names, ", ") + ")"
+	return names
+}
+
+// who lists the learners that have a trait, as flags for those alone end their help.
+func who(has func(learner.Traits) bool) string {
+	return " (" + strings.Join(learnersThat(has), ", ") + ")"
 }

@@ -125,15 +125,9 @@ func nextOfPassed(w training.Warning) string {
 
 // scaleFree names the learners of streams that don't mind the features' sizes.
 func scaleFree() string {
-	var names []string
-	for _, name := range learner.Names() {
-		if e, err := learner.Lookup(name); err == nil {
-			if t := e.Config().Traits(); t.ScaleFree && t.Stream {
-				names = append(names, "-a "+name)
-			}
-		}
-	}
-	return strings.Join(names, ", ")
+	return "-a " + strings.Join(learnersThat(func(t learner.Traits) bool {
+		return t.ScaleFree && t.Stream
+	}), ", -a ")
 }
 
 // useless is the error of a result that says nothing at all.
