@@ -15,39 +15,20 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/command"
 )
 
-// timesRight aligns them.
-var timesRight = []table.ColumnConfig{
-	{Name: "s, all runs", Align: text.AlignRight, AlignHeader: text.AlignRight},
-	{Name: "x naive", Align: text.AlignRight, AlignHeader: text.AlignRight},
-	{Name: "x paper", Align: text.AlignRight, AlignHeader: text.AlignRight},
-}
-
-// timeHead and timeCells are the columns of times: ours of all runs, and how many times as long the
-// learner's plain form and the paper's program took, where any row has that.
-func timeHead(rows []papers.Row) (head table.Row) {
-	if papers.HasSeconds(rows) {
-		head = append(head, "s, all runs")
-	}
-	if papers.HasNaive(rows) {
-		head = append(head, "x naive")
-	}
-	if papers.HasPaperSeconds(rows) {
-		head = append(head, "x paper")
-	}
-	return head
-}
-
-func timeCells(rows []papers.Row, r papers.Row) (cells table.Row) {
-	if papers.HasSeconds(rows) {
-		cells = append(cells, papers.SecondsText(r.Seconds))
-	}
-	if papers.HasNaive(rows) {
-		cells = append(cells, papers.RatioText(r.XNaive()))
-	}
-	if papers.HasPaperSeconds(rows) {
-		cells = append(cells, papers.RatioText(r.XPaper()))
-	}
-	return cells
+// timeColumns are ours of all runs, and how many times as long the learner's plain form and the
+// paper's program took, each where any row has that.
+var timeColumns = []struct {
+	head string
+	any  func(rows []papers.Row) bool
+	cell func(r papers.Row) string
+}{
+	{"s, all runs", papers.HasSeconds, func(r papers.Row) string {
+		return papers.SecondsText(r.Seconds)
+	}},
+	{"x naive", papers.HasNaive, func(r papers.Row) string { return papers.RatioText(r.XNaive()) }},
+	{"x paper", papers.HasPaperSeconds, func(r papers.Row) string {
+		return papers.RatioText(r.XPaper())
+	}},
 }
 
 // lightTable gives a table the style of a terminal: lines below its head alone.
@@ -61,13 +42,21 @@ func lightTable(t table.Writer) table.Writer {
 // rowTable is rows of one kind as a table of go-pretty.
 func rowTable(kind papers.Kind, rows []papers.Row, notes bool) table.Writer {
 	t := table.NewWriter()
-	t.SetColumnConfigs(timesRight)
 	head := map[papers.Kind]table.Row{
 		papers.Number:      {"row", "quantity", "paper", "ours", "verdict"},
 		papers.Claim:       {"claim", "quantity", "difference", "verdict"},
 		papers.Measurement: {"row", "quantity", "ours"},
 	}[kind]
-	head = append(head, timeHead(rows)...)
+	var right []table.ColumnConfig
+	times := timeColumns[:0:0]
+	for _, c := range timeColumns {
+		if c.any(rows) {
+			times, head = append(times, c), append(head, c.head)
+			right = append(right, table.ColumnConfig{Name: c.head, Align: text.AlignRight,
+				AlignHeader: text.AlignRight})
+		}
+	}
+	t.SetColumnConfigs(right)
 	if notes {
 		head = append(head, "note")
 	}
@@ -80,7 +69,9 @@ func rowTable(kind papers.Kind, rows []papers.Row, notes bool) table.Writer {
 		if cells = append(cells, r.OursText()); kind != papers.Measurement {
 			cells = append(cells, r.Verdict)
 		}
-		cells = append(cells, timeCells(rows, r)...)
+		for _, c := range times {
+			cells = append(cells, c.cell(r))
+		}
 		if notes {
 			cells = append(cells, r.Note)
 		}

@@ -161,7 +161,7 @@ func againstNaive(name string, b *engine.Block[float32], bytes *engine.ByteRows[
 	return pair{
 		name: fmt.Sprintf("members/%s/N=%d/tau=%g", name, members, tau), unit: "ns/example",
 		scale:    float64(b.Len()),
-		ours:     epochs(b, bytes, members, tau, nil),
+		ours:     passes(b, bytes, members, tau, nil, 1),
 		peerName: "naive",
 		peer: func(k int) {
 			for range k {
@@ -189,14 +189,8 @@ func threads(name string, b *engine.Block[float32], bytes *engine.ByteRows[float
 	}
 }
 
-// epochs returns a loop of first epochs from scratch over b, or over the same examples as bytes,
+// passes returns a loop of so many epochs from scratch over b, or over the same examples as bytes,
 // where they are there.
-func epochs(b *engine.Block[float32], bytes *engine.ByteRows[float32], members int, tau float64,
-	pool *engine.Pool) func(k int) {
-	return passes(b, bytes, members, tau, pool, 1)
-}
-
-// passes is epochs of learners that make so many of them.
 func passes(b *engine.Block[float32], bytes *engine.ByteRows[float32], members int, tau float64,
 	pool *engine.Pool, epochs int) func(k int) {
 	rounds := make([]learner.Round, blockSize)

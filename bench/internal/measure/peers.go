@@ -325,7 +325,7 @@ func besidePerceptron(ctx context.Context, dir, name string, b *engine.Block[flo
 		o.Each = 40 * time.Millisecond // some epochs, as fit has work around them
 	}
 	c := pair{name: fmt.Sprintf("peers/epoch/%s/N=%d/tau=%g", name, members, tau),
-		unit: "ns/example", scale: float64(b.Len()), ours: epochs(b, bytes, members, tau, nil)}
+		unit: "ns/example", scale: float64(b.Len()), ours: passes(b, bytes, members, tau, nil, 1)}
 	if python == "" {
 		return c.run(ctx, vecmath.Active().String(), o), nil
 	}
