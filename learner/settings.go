@@ -23,8 +23,8 @@ import (
 //go:generate go run ../internal/helpgen
 
 // CheckSetting refuses NaN, Inf and values that are not ok.
-func CheckSetting(learner, field string, v float64, ok bool, want string) error {
-	if ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
+func CheckSetting[V int | float64](learner, field string, v V, ok bool, want string) error {
+	if f := float64(v); ok && !math.IsNaN(f) && !math.IsInf(f, 0) {
 		return nil
 	}
 	return fmt.Errorf("%s: %s is %v, want %s: %w", learner, field, v, want, ErrConfig)

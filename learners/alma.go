@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -89,19 +90,12 @@ type ALMAConfig struct {
 // Validate wants P >= 2, Alpha in [0,1], B and C >= 0, B only without Alpha, C only with B, and a
 // kernel, with P = 2 if it isn't the plain inner product.
 func (c *ALMAConfig) Validate() error {
-	if err := learner.CheckSetting("alma", "p", c.P, c.P >= 2, "a number >= 2"); err != nil {
-		return err
-	}
-	if err := learner.CheckSetting("alma", "alpha", c.Alpha, c.Alpha >= 0 && c.Alpha <= 1,
-		"a number in (0,1], or 0 for none"); err != nil {
-		return err
-	}
-	if err := learner.CheckSetting("alma", "B", c.B, c.B >= 0,
-		"a number > 0, or 0 for none"); err != nil {
-		return err
-	}
-	if err := learner.CheckSetting("alma", "C", c.C, c.C >= 0,
-		"a number > 0, or 0 for sqrt(2)"); err != nil {
+	if err := cmp.Or(learner.CheckSetting("alma", "p", c.P, c.P >= 2, "a number >= 2"),
+		learner.CheckSetting("alma", "alpha", c.Alpha, c.Alpha >= 0 && c.Alpha <= 1,
+			"a number in (0,1], or 0 for none"),
+		learner.CheckSetting("alma", "B", c.B, c.B >= 0, "a number > 0, or 0 for none"),
+		learner.CheckSetting("alma", "C", c.C, c.C >= 0,
+			"a number > 0, or 0 for sqrt(2)")); err != nil {
 		return err
 	}
 	if c.Alpha != 0 && c.B != 0 {

@@ -74,9 +74,9 @@ type BudgetConfig struct {
 
 // Validate wants Budget >= 0, an update rule and a kernel.
 func (c *BudgetConfig) Validate() error {
-	if c.Budget < 0 || c.Budget > math.MaxInt32 {
-		return fmt.Errorf("budget: budget is %d, want a number of examples, or 0 for no limit: %w",
-			c.Budget, learner.ErrConfig)
+	if err := learner.CheckSetting("budget", "budget", c.Budget, c.Budget >= 0 &&
+		c.Budget <= math.MaxInt32, "a number of examples, or 0 for no limit"); err != nil {
+		return err
 	}
 	return errors.Join(c.UpdateConfig.validate("budget"), c.KernelConfig.Validate("budget"))
 }
@@ -92,7 +92,12 @@ func (c *BudgetConfig) keeps() int64 {
 // Traits is Config.Traits.
 func (c *BudgetConfig) Traits() learner.Traits {
 	t := learner.KernelTraits(c.EngineKernel(), c.keeps())
-	t.Sizes, t.FitMemory, t.Weights = []string{"budget"}, c.fitMemory, true
+	t.Sizes, t.Weights = []string{"budget"}, true
+	t.FitMemory = kept.FitMemory("budget", kept.MaxKept, func(n int) learner.Config {
+		d := *c
+		d.Budget = n
+		return &d
+	})
 	return t
 }
 
@@ -102,17 +107,6 @@ func (c *BudgetConfig) Memory(x learner.Extent) learner.Footprint {
 	kept.AddKept(&f, x, "kept examples", c.keeps(), x.Kept, c.bounded())
 	kept.AddCurrent(&f, x, 1)
 	return f
-}
-
-// fitMemory is Traits.FitMemory: it sets Budget.
-func (c *BudgetConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (
-	learner.Config, error) {
-	return kept.LargestWithin("budget", bytes, kept.MaxKept, x, mean, largest,
-		func(n int) learner.Config {
-			d := *c
-			d.Budget = n
-			return &d
-		})
 }
 
 // bounded reports whether anything is ever removed, for which the margins of what is kept are

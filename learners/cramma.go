@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -80,27 +81,14 @@ type CRAMMAConfig struct {
 
 // Validate wants Epsilon, Beta and Eta > 0, EtaDelta and R >= 0, and a kernel; R = 0 is open.
 func (c *CRAMMAConfig) Validate() error {
-	for _, s := range []struct {
-		name string
-		v    float64
-	}{{"epsilon", c.Epsilon}, {"beta", c.Beta}, {"eta", c.Eta}} {
-		if err := learner.CheckSetting("cramma", s.name, s.v, s.v > 0, "a number > 0"); err != nil {
-			return err
-		}
+	above := func(name string, v float64) error {
+		return learner.CheckSetting("cramma", name, v, v > 0, "a number > 0")
 	}
-	if err := learner.CheckSetting("cramma", "eta-delta", c.EtaDelta, c.EtaDelta >= 0,
-		"a number >= 0"); err != nil {
-		return err
-	}
-	if err := learner.CheckSetting("cramma", "R", c.R, c.R >= 0, "a length > 0, or 0 for that "+
-		"of the data"); err != nil {
-		return err
-	}
-	if err := learner.CheckSetting("cramma", "eta beta^-delta", c.rate(), c.rate() > 0,
-		"a number > 0"); err != nil {
-		return err
-	}
-	return c.OnlineConfig.validate("cramma")
+	return cmp.Or(above("epsilon", c.Epsilon), above("beta", c.Beta), above("eta", c.Eta),
+		learner.CheckSetting("cramma", "eta-delta", c.EtaDelta, c.EtaDelta >= 0, "a number >= 0"),
+		learner.CheckSetting("cramma", "R", c.R, c.R >= 0, "a length > 0, or 0 for that of the "+
+			"data"),
+		above("eta beta^-delta", c.rate()), c.OnlineConfig.validate("cramma"))
 }
 
 // Traits is Config.Traits: with a kernel a stream's examples are kept.

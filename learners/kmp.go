@@ -76,9 +76,9 @@ type KMPConfig struct {
 
 // Validate wants Size > 0 and a kernel.
 func (c *KMPConfig) Validate() error {
-	if c.Size < 1 || c.Size > math.MaxInt32 {
-		return fmt.Errorf("kmp: size is %d, want a number of examples: %w", c.Size,
-			learner.ErrConfig)
+	if err := learner.CheckSetting("kmp", "size", c.Size, c.Size >= 1 && c.Size <= math.MaxInt32,
+		"a number of examples"); err != nil {
+		return err
 	}
 	return c.KernelConfig.Validate("kmp")
 }

@@ -365,12 +365,11 @@ func (c *OBPMConfig) separateMemory(base learner.Config, x learner.Extent) (f le
 // fitMemory is Traits.FitMemory: it sets Budget.
 func (c *OBPMConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
 	error) {
-	return kept.LargestWithin("obpm", bytes, kept.MaxKept, x, mean, largest,
-		func(n int) learner.Config {
-			d := *c
-			d.Budget = n
-			return &d
-		})
+	return kept.FitMemory("obpm", kept.MaxKept, func(n int) learner.Config {
+		d := *c
+		d.Budget = n
+		return &d
+	})(bytes, x, mean, largest)
 }
 
 // validatePart checks Part.

@@ -379,10 +379,9 @@ func onlineTraits(name string, t learner.Traits, k *learner.KernelConfig, budget
 		t.Threads = learner.ThreadsRows
 	}
 	t.Sizes = []string{"budget"}
-	t.FitMemory = func(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
-		return kept.LargestWithin(name, bytes, kept.MaxKept, x, mean, largest,
-			func(n int) learner.Config { return sized(max(least, n)) })
-	}
+	t.FitMemory = kept.FitMemory(name, kept.MaxKept, func(n int) learner.Config {
+		return sized(max(least, n))
+	})
 	return t
 }
 

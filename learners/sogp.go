@@ -109,9 +109,9 @@ type SOGPConfig struct {
 // Validate wants Basis > 0, Noise >= 0, 0 <= Eps < 1/2, not both 0, 1e-6 <= Novelty < 1 and a
 // kernel.
 func (c *SOGPConfig) Validate() error {
-	if c.Basis < 1 || c.Basis > maxBasis {
-		return fmt.Errorf("sogp: basis is %d, want a number of examples up to %d: %w", c.Basis,
-			maxBasis, learner.ErrConfig)
+	if err := learner.CheckSetting("sogp", "basis", c.Basis, c.Basis >= 1 && c.Basis <= maxBasis,
+		"a number of examples up to 16384"); err != nil {
+		return err
 	}
 	if c.Noise == 0 && c.Eps == 0 {
 		return fmt.Errorf("sogp: noise and label-noise are both 0, and labels that contradict "+
@@ -133,7 +133,12 @@ func (c *SOGPConfig) Traits() learner.Traits {
 	t.Proba, t.Posterior = true, true
 	t.Remedies = []learner.Remedy{{Change: "raise", Setting: "noise"},
 		{Change: "raise", Setting: "label-noise"}}
-	t.Sizes, t.FitMemory = []string{"basis"}, c.fitMemory
+	t.Sizes = []string{"basis"}
+	t.FitMemory = kept.FitMemory("sogp", maxBasis, func(n int) learner.Config {
+		d := *c
+		d.Basis = n
+		return &d
+	})
 	return t
 }
 
@@ -154,17 +159,6 @@ func (c *SOGPConfig) Memory(x learner.Extent) learner.Footprint {
 	}
 	kept.AddCurrent(&f, x, 1)
 	return f
-}
-
-// fitMemory is Traits.FitMemory: it sets Basis.
-func (c *SOGPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
-	error) {
-	return kept.LargestWithin("sogp", bytes, maxBasis, x, mean, largest,
-		func(n int) learner.Config {
-			d := *c
-			d.Basis = n
-			return &d
-		})
 }
 
 // leastNovelty bounds the condition of the basis points' Gram matrix by 1e6. Errors of C and Q grow

@@ -123,38 +123,31 @@ type TBPConfig struct {
 // Validate wants Budget and ErrorSize > 0, a known ErrorCache and Ties, Candidates and Removals >=
 // 0, an update rule and a kernel; no Removals > 1 where the error cache is what is kept.
 func (c *TBPConfig) Validate() error {
+	for _, s := range []struct {
+		name  string
+		v     int
+		least int
+		want  string
+	}{{"budget", c.Budget, 1, "a number of examples up to 2147483647"},
+		{"error-size", c.ErrorSize, 1, "a number of examples up to 2147483647"},
+		{"candidates", c.Candidates, 0, "a number of examples, or 0 for all"},
+		{"removals", c.Removals, 0, "a number of examples, or 0 for 1"}} {
+		if err := learner.CheckSetting("tbp", s.name, s.v, s.v >= s.least &&
+			s.v <= math.MaxInt32, s.want); err != nil {
+			return err
+		}
+	}
 	switch {
-	case c.Budget < 1 || c.Budget > math.MaxInt32:
-		return fmt.Errorf("tbp: budget is %d, want a number of examples up to %d: %w", c.Budget,
-			math.MaxInt32, learner.ErrConfig)
-	case c.ErrorSize < 1 || c.ErrorSize > math.MaxInt32:
-		return fmt.Errorf("tbp: error-size is %d, want a number of examples up to %d: %w",
-			c.ErrorSize, math.MaxInt32, learner.ErrConfig)
 	case !slices.Contains([]string{"all", "sv", "random", "flips"}, c.ErrorCache):
 		return fmt.Errorf("tbp: error-cache is %q, want all, sv, random or flips: %w", c.ErrorCache,
 			learner.ErrConfig)
 	case c.Ties != "oldest" && c.Ties != "margin":
 		return fmt.Errorf("tbp: ties is %q, want oldest or margin: %w", c.Ties, learner.ErrConfig)
-	}
-	if err := c.validateRemovals(); err != nil {
-		return err
-	}
-	return errors.Join(c.UpdateConfig.validate("tbp"), c.KernelConfig.Validate("tbp"))
-}
-
-func (c *TBPConfig) validateRemovals() error {
-	switch {
-	case c.Candidates < 0 || c.Candidates > math.MaxInt32:
-		return fmt.Errorf("tbp: candidates is %d, want a number of examples, or 0 for all: %w",
-			c.Candidates, learner.ErrConfig)
-	case c.Removals < 0 || c.Removals > math.MaxInt32:
-		return fmt.Errorf("tbp: removals is %d, want a number of examples, or 0 for 1: %w",
-			c.Removals, learner.ErrConfig)
 	case c.ErrorCache == "sv" && c.empties():
 		return fmt.Errorf("tbp: error-cache is sv and removals %d, by which its size changes: "+
 			"want all, random or flips: %w", c.Removals, learner.ErrConfig)
 	}
-	return nil
+	return errors.Join(c.UpdateConfig.validate("tbp"), c.KernelConfig.Validate("tbp"))
 }
 
 // empties reports whether a removal leaves more than one slot empty.
@@ -178,7 +171,13 @@ func (c *TBPConfig) Traits() learner.Traits {
 		t.Threads = "the errors without each kept example"
 	}
 	if t.Keeps < learner.Any { // else no size bounds the error cache
-		t.Sizes, t.FitMemory = []string{"budget", "error-size"}, c.fitMemory
+		t.Sizes = []string{"budget", "error-size"}
+		t.FitMemory = kept.FitMemory("tbp", kept.MaxKept, func(n int) learner.Config {
+			d := *c
+			d.Budget, d.ErrorSize = n, max(1, int(float64(n)*float64(c.ErrorSize)/float64(
+				c.Budget)))
+			return &d
+		})
 	}
 	t.Weights = true
 	return t
@@ -213,18 +212,6 @@ func (c *TBPConfig) Memory(x learner.Extent) learner.Footprint {
 	}
 	kept.AddCurrent(&f, x, 2)
 	return f
-}
-
-// fitMemory is Traits.FitMemory: it sets Budget and ErrorSize.
-func (c *TBPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
-	error) {
-	return kept.LargestWithin("tbp", bytes, kept.MaxKept, x, mean, largest,
-		func(n int) learner.Config {
-			d := *c
-			d.Budget, d.ErrorSize = n, max(1, int(float64(n)*float64(c.ErrorSize)/float64(
-				c.Budget)))
-			return &d
-		})
 }
 
 // share splits the room for kept features between kept examples and error cache.

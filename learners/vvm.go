@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -117,12 +118,10 @@ func (c *PointsConfig) validate(name string) error {
 		"a number > 0"); err != nil {
 		return err
 	}
-	if c.Sweeps < 1 || c.Sweeps > 1<<30 {
-		return fmt.Errorf("%s: sweeps is %d, want a number > 0: %w", name, c.Sweeps,
-			learner.ErrConfig)
-	}
-	return learner.CheckSetting(name, "damping", c.Damping, c.Damping > 0 && c.Damping <= 1,
-		"a number in (0, 1]")
+	return cmp.Or(learner.CheckSetting(name, "sweeps", c.Sweeps, c.Sweeps >= 1 &&
+		c.Sweeps <= 1<<30, "a number > 0"),
+		learner.CheckSetting(name, "damping", c.Damping, c.Damping > 0 && c.Damping <= 1,
+			"a number in (0, 1]"))
 }
 
 // checkProbit wants squares that are finite, with variances added.
@@ -132,11 +131,7 @@ func checkProbit(name string, probit float64) error {
 }
 
 func checkBuffer(name string, n int) error {
-	if n < 0 || n > 1<<12 {
-		return fmt.Errorf("%s: buffer is %d, want 0 to %d points: %w", name, n, 1<<12,
-			learner.ErrConfig)
-	}
-	return nil
+	return learner.CheckSetting(name, "buffer", n, n >= 0 && n <= 1<<12, "0 to 4096 points")
 }
 
 // VVMConfig holds the settings of a VVM.
@@ -161,9 +156,9 @@ func (c *VVMConfig) Validate() error {
 	if err := checkBuffer("vvm", c.Buffer); err != nil {
 		return err
 	}
-	if c.Pairs < 0 || c.Pairs > 1<<24 {
-		return fmt.Errorf("vvm: merge-pairs is %d, want a number in [0, 16777216]: %w", c.Pairs,
-			learner.ErrConfig)
+	if err := learner.CheckSetting("vvm", "merge-pairs", c.Pairs, c.Pairs >= 0 &&
+		c.Pairs <= 1<<24, "a number in [0, 16777216]"); err != nil {
+		return err
 	}
 	if c.Pairs > 0 && c.Probit > 0 {
 		return fmt.Errorf("vvm: merge-pairs is %d and noise %v, but only points without such "+

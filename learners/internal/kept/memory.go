@@ -107,34 +107,28 @@ func AddCurrent(f *learner.Footprint, x learner.Extent, lists int64) {
 	}
 }
 
-// mostThatFit returns the largest n from 1 to limit for which need(n) is at most bytes, or an error
-// if there is none.
-func mostThatFit(name string, bytes int64, limit int, need func(n int) int64) (int, error) {
-	n := sort.Search(limit, func(i int) bool { return need(i+1) > bytes })
-	if n == 0 {
-		return 0, fmt.Errorf("%s: %d bytes are too few: with one kept example it takes %d: %w",
-			name, max(0, bytes), need(1), learner.ErrConfig)
-	}
-	return n, nil
-}
-
 // MaxKept bounds the kept examples that Traits.FitMemory sets: an example and an update go over all
 // of them, at this number for milliseconds.
 const MaxKept = 1 << 20
 
-// LargestWithin returns the settings set(n) of the largest n up to limit whose Memory at its peak
-// is at most that many bytes; kept examples take mean bytes on average and largest at most. More
-// than there are examples are never kept. Memory grows with n, so that n is found by bisection.
-func LargestWithin(name string, bytes int64, limit int, x learner.Extent, mean, largest int64,
-	set func(n int) learner.Config) (learner.Config, error) {
-	limit = int(max(1, min(int64(limit), x.Examples)))
-	n, err := mostThatFit(name, bytes, limit, func(n int) int64 {
-		c := set(n)
-		x.Kept = learner.KeptRoom(c.Traits().Keeps, mean, largest)
-		return c.Memory(x).Peak()
-	})
-	if err != nil {
-		return nil, err
+// FitMemory is Traits.FitMemory of a learner called name: it returns the settings set(n) of the
+// largest n up to limit whose Memory at its peak is at most that many bytes; kept examples take mean
+// bytes on average and largest at most. More than there are examples are never kept. Memory grows
+// with n, so that n is found by bisection.
+func FitMemory(name string, limit int, set func(n int) learner.Config) func(bytes int64,
+	x learner.Extent, mean, largest int64) (learner.Config, error) {
+	return func(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
+		need := func(n int) int64 {
+			c := set(n)
+			x.Kept = learner.KeptRoom(c.Traits().Keeps, mean, largest)
+			return c.Memory(x).Peak()
+		}
+		most := int(max(1, min(int64(limit), x.Examples)))
+		n := sort.Search(most, func(i int) bool { return need(i+1) > bytes })
+		if n == 0 {
+			return nil, fmt.Errorf("%s: %d bytes are too few: with one kept example it takes %d: %w",
+				name, max(0, bytes), need(1), learner.ErrConfig)
+		}
+		return set(n), nil
 	}
-	return set(n), nil
 }

@@ -821,10 +821,15 @@ func (c *cycle[T]) rescale() {
 func (c *cycle[T]) refresh() {
 	c.rescore()
 	if c.o.Observe != nil {
-		v, margin := c.violatorsAndMargin(c.s)
-		c.watch.Report(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v,
-			Margin: margin, Bound: c.bound()})
+		c.report(c.s)
 	}
+}
+
+// report calls the observer with what these scores say.
+func (c *cycle[T]) report(scores []float64) {
+	v, margin := c.violatorsAndMargin(scores)
+	c.watch.Report(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v,
+		Margin: margin, Bound: c.bound()})
 }
 
 // bound returns an upper bound of the margin, in the extended space: for every u of length 1, a.u =
@@ -857,9 +862,7 @@ func (c *cycle[T]) observe() {
 			s[k] = c.score(k) - c.shift
 		}
 	}
-	v, margin := c.violatorsAndMargin(s)
-	c.watch.Report(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v,
-		Margin: margin, Bound: c.bound()})
+	c.report(s)
 }
 
 // rescore computes a from the dual coefficients (in score space), then scores and |a|^2 from a, all
@@ -956,20 +959,17 @@ func (c *cycle[T]) result(converged bool) learner.FitResult {
 	length := math.Sqrt(c.norm2 - ext)
 	r.Gamma = r.Margin
 	r.Gamma0 = r.Margin * math.Sqrt(c.norm2) / length
-	var d2, dp2 float64
+	var dp2 float64
 	// D'_k = Delta e_k/|a|, e_k = Delta alpha_k the extended coordinate, is in s/|a|: without it
-	// the rest is the example's margin. An example counts as often as it weighs.
-	for k, s := range c.s {
-		if !c.ridge.counts(k) {
-			continue
-		}
-		s += c.shift
+	// the rest is the example's margin.
+	softMargin(&r, len(c.s), func(k int) (m, inverse float64) {
 		dp := float64(c.ridge.of(k)*c.alpha[k]) / length
-		d := max(0, r.Gamma0-(s/length-dp)) // (19)
-		d2 += float64(d*d) / c.ridge.inverse(k)
-		dp2 += float64(dp*dp) / c.ridge.inverse(k)
-	}
-	r.D, r.DPrime = math.Sqrt(d2), math.Sqrt(dp2)
+		if inverse = c.ridge.inverse(k); inverse > 0 {
+			dp2 += float64(dp*dp) / inverse
+		}
+		return (c.s[k]+c.shift)/length - dp, inverse
+	})
+	r.DPrime = math.Sqrt(dp2)
 	return r
 }
 
