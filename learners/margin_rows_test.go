@@ -30,6 +30,17 @@ func linearGram(X [][]float64) gram {
 	return g
 }
 
+// sumOf returns the sum of c_i x_i.
+func sumOf(X [][]float64, c []float64) []float64 {
+	w := make([]float64, len(X[0]))
+	for i, x := range X {
+		for j, v := range x {
+			w[j] += c[i] * v
+		}
+	}
+	return w
+}
+
 func TestGoldenPUMMARows(t *testing.T) {
 	for _, name := range []string{"pumma_kernel_linear_soft", "pumma_kernel_rbf_soft"} {
 		t.Run(name, func(t *testing.T) {
@@ -103,13 +114,7 @@ func TestPUMMARows(t *testing.T) {
 					!r.Converged {
 					t.Fatalf("%+v, %v; want %+v", r.FitResult, err, want)
 				}
-				w := make([]float64, len(X[0]))
-				for i, x := range X {
-					for j, v := range x {
-						w[j] += r.Coef[i] * v
-					}
-				}
-				approx.AllNear(t, "w", w, l.Weights(), 1e-9)
+				approx.AllNear(t, "w", sumOf(X, r.Coef), l.Weights(), 1e-9)
 				approx.Near(t, "b", r.Bias, l.Bias(), 1e-9)
 				approx.Near(t, "margin", r.Margin, want.Margin, 1e-9)
 				approx.Near(t, "bound", r.Bound, l.Bound(), 1e-9)
@@ -167,13 +172,7 @@ func TestROMMARows(t *testing.T) {
 				r.Converged != want.Converged || r.Violators != want.Violators || want.Updates < 5 {
 				t.Fatalf("%+v, %v; want %+v", r.FitResult, err, want)
 			}
-			w := make([]float64, len(X[0]))
-			for i, x := range X {
-				for j, v := range x {
-					w[j] += r.Coef[i] * v
-				}
-			}
-			approx.AllNear(t, "w", w, l.Weights(), 1e-9)
+			approx.AllNear(t, "w", sumOf(X, r.Coef), l.Weights(), 1e-9)
 			for what, v := range map[string][2]float64{"margin": {r.Margin, want.Margin},
 				"bound": {r.FitResult.Bound, want.Bound}, "Gamma": {r.Gamma, want.Gamma},
 				"Gamma0": {r.Gamma0, want.Gamma0}, "D": {r.D, want.D}, "D'": {r.DPrime,

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/smo"
 	"pgregory.net/rapid"
@@ -125,41 +126,59 @@ func TestSVMByHand(t *testing.T) {
 			4, 0}, []float64{2, -2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := smo.NewPairSolver[float64](gramOf[float64](c.x, plainDot), c.y, c.p)
-			v, _, err := s.Solve(context.Background(), 1e-12, 1e6)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !v.Converged || !(math.Abs(v.Dual-c.want.dual) <= 1e-9) ||
-				!(math.Abs(v.Bias-c.want.bias) <= 1e-9) ||
-				!(math.Abs(v.Norm2-c.want.norm2) <= 1e-9) {
-				t.Errorf("got %+v, want %+v", v, c.want)
-			}
-			for i, b := range c.beta {
-				if !(math.Abs(s.Beta[i]-b) <= 1e-9) {
-					t.Errorf("beta is %v, want %v", s.Beta, c.beta)
+			const gap = 1e-12
+			for i, s := range svmSolvers(c.x, plainDot, c.y, c.p) {
+				if i == 2 && c.p.Bias {
+					break
+				}
+				v, _, beta, err := s.solve(gap, 1e6)
+				// the objective is 1/2 |w|^2 and what is convex: w is off by the root of twice the
+				// gap
+				off := 1e-9
+				if i > 0 {
+					off = math.Sqrt(2 * gap * max(1, c.want.dual))
+					off *= 2*math.Sqrt(c.want.norm2) + off // of |w|^2
+				}
+				if err != nil || !v.Converged || !(math.Abs(v.Dual-c.want.dual) <= 1e-9) ||
+					!(math.Abs(v.Norm2-c.want.norm2) <= off) {
+					t.Errorf("%s: %+v, %v, want %+v", s.name, v, err, c.want)
+				}
+				if i == 0 && !(math.Abs(v.Bias-c.want.bias) <= 1e-9 &&
+					approx.AllEqual(beta, c.beta, 1e-9)) {
+					t.Errorf("bias %v, beta %v, want %v, %v", v.Bias, beta, c.want.bias, c.beta)
 				}
 			}
-			// the objective is 1/2 |w|^2 and what is convex: w is off by the root of twice the gap
-			const gap = 1e-12
-			off := math.Sqrt(2 * gap * max(1, c.want.dual))
-			off *= 2*math.Sqrt(c.want.norm2) + off // of |w|^2
-			w := smo.NewNewtonSolver(denseBlock(c.x, c.y), c.p, nil)
-			if v, _, err = w.Solve(context.Background(), gap, 1e6); err != nil || !v.Converged ||
-				!(math.Abs(v.Dual-c.want.dual) <= 1e-9) ||
-				!(math.Abs(v.Norm2-c.want.norm2) <= off) {
-				t.Errorf("newton: %+v, %v", v, err)
-			}
-			if c.p.Bias {
-				return
-			}
-			d := smo.NewCoordinateSolver(denseBlock(c.x, c.y), c.p, 1)
-			if v, _, err = d.Solve(context.Background(), gap, 1e6); err != nil || !v.Converged ||
-				!(math.Abs(v.Dual-c.want.dual) <= 1e-9) ||
-				!(math.Abs(v.Norm2-c.want.norm2) <= off) {
-				t.Errorf("coordinate descent: %+v, %v", v, err)
-			}
 		})
+	}
+}
+
+// svmSolver solves a problem and returns y alpha, too.
+type svmSolver struct {
+	name  string
+	solve func(gap float64, limit int64) (v smo.Value, steps int64, beta []float64, err error)
+}
+
+// svmSolvers returns all solvers of a problem on these examples; only the first takes a kernel that
+// is not the inner product.
+func svmSolvers(x [][]float64, kernel func(a, b []float64) float64, y []float64,
+	p smo.Problem) []svmSolver {
+	ctx := context.Background()
+	return []svmSolver{
+		{"pairs", func(gap float64, limit int64) (smo.Value, int64, []float64, error) {
+			s := smo.NewPairSolver[float64](gramOf[float64](x, kernel), y, p)
+			v, steps, err := s.Solve(ctx, gap, limit)
+			return v, steps, s.Beta, err
+		}},
+		{"newton", func(gap float64, limit int64) (smo.Value, int64, []float64, error) {
+			s := smo.NewNewtonSolver(denseBlock(x, y), p, nil)
+			v, steps, err := s.Solve(ctx, gap, min(limit, 1e6))
+			return v, steps, signed(s.Alpha, y), err
+		}},
+		{"coordinate descent", func(gap float64, limit int64) (smo.Value, int64, []float64, error) {
+			s := smo.NewCoordinateSolver(denseBlock(x, y), p, 7)
+			v, steps, err := s.Solve(ctx, gap, limit)
+			return v, steps, signed(s.Alpha, y), err
+		}},
 	}
 }
 
@@ -193,25 +212,13 @@ func TestSVMNotSeparable(t *testing.T) {
 		{"a cloud, no bias", many, ys, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := problem(1, 0, c.bias)
-			_, steps, err := smo.NewPairSolver[float64](gramOf[float64](c.x, plainDot), c.y,
-				p).Solve(context.Background(), 1e-6, 1e7)
-			if !errors.Is(err, learner.ErrNotSeparable) {
-				t.Errorf("pairs: %v", err)
+			for _, s := range svmSolvers(c.x, plainDot, c.y, problem(1, 0, c.bias)) {
+				_, steps, _, err := s.solve(1e-6, 1e7)
+				if !errors.Is(err, learner.ErrNotSeparable) || s.name == "newton" && steps > 1000 {
+					t.Errorf("%s, %d steps: %v", s.name, steps, err)
+				}
+				t.Logf("%s, %d steps: %v", s.name, steps, err)
 			}
-			t.Logf("%d steps: %v", steps, err)
-			_, steps, err = smo.NewNewtonSolver(denseBlock(c.x, c.y), p, nil).Solve(
-				context.Background(), 1e-6, 1e4)
-			if !errors.Is(err, learner.ErrNotSeparable) || steps > 1000 {
-				t.Errorf("newton: %v", err)
-			}
-			t.Logf("newton %d steps: %v", steps, err)
-			_, steps, err = smo.NewCoordinateSolver(denseBlock(c.x, c.y), p, 1).Solve(
-				context.Background(), 1e-6, 1e7)
-			if !errors.Is(err, learner.ErrNotSeparable) {
-				t.Errorf("coordinate descent: %v", err)
-			}
-			t.Logf("coordinate descent %d steps: %v", steps, err)
 		})
 	}
 }
@@ -312,30 +319,16 @@ func TestSVMOptimal(t *testing.T) {
 		kernel := map[string]func(a, b []float64) float64{"linear": plainDot, "rbf": rbf(0.7),
 			"poly": poly(0.5, 1, 2)}[k]
 		g := gramOf[float64](x, kernel)
-		s := smo.NewPairSolver(g, y, p)
-		v, _, err := s.Solve(context.Background(), 1e-9, 1e7)
-		if err != nil || !v.Converged {
-			t.Fatalf("%+v, %v", v, err)
+		for i, s := range svmSolvers(x, kernel, y, p) {
+			if i == 1 && k != "linear" || i == 2 && p.Bias {
+				break
+			}
+			v, _, beta, err := s.solve(1e-9, 1e7)
+			if err != nil || !v.Converged {
+				t.Fatalf("%s: %+v, %v", s.name, v, err)
+			}
+			optimal(t, g, y, p, beta, v.Bias, v.Primal)
 		}
-		optimal(t, g, y, p, s.Beta, v.Bias, v.Primal)
-		if k != "linear" {
-			return
-		}
-		newton := smo.NewNewtonSolver(denseBlock(x, y), p, nil)
-		v, _, err = newton.Solve(context.Background(), 1e-9, 1e4)
-		if err != nil || !v.Converged {
-			t.Fatalf("newton: %+v, %v", v, err)
-		}
-		optimal(t, g, y, p, signed(newton.Alpha, y), v.Bias, v.Primal)
-		if p.Bias {
-			return
-		}
-		d := smo.NewCoordinateSolver(denseBlock(x, y), p, 7)
-		v, _, err = d.Solve(context.Background(), 1e-9, 1e7)
-		if err != nil || !v.Converged {
-			t.Fatalf("coordinate descent: %+v, %v", v, err)
-		}
-		optimal(t, g, y, p, signed(d.Alpha, y), v.Bias, v.Primal)
 	})
 }
 
