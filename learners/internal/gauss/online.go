@@ -167,15 +167,11 @@ func (l *diagonalOnline[T]) fields(c *learner.Codec) {
 	l.q.Fields(c)
 }
 
-// fullOnline has covariances of all weights. The change (3) of Sigma waits for the next product
-// with Sigma, so that both are one pass over it.
+// fullOnline has covariances of all weights.
 type fullOnline[T learner.Float] struct {
 	Online[T]
-	v      []float64 // Sigma without the change that waits, in the layout of vecmath.SymRankOneMul
-	stride int
-	beta   float64   // Sigma has beta u u' less than v; 0: nothing waits
-	u      []float64 // Sigma x of the last update
-	x, vx  []float64 // the current example, and Sigma x
+	cov Covariance // Sigma; its scratch has Sigma x
+	x   []float64  // the current example
 }
 
 func (l *fullOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
@@ -193,8 +189,9 @@ func (l *fullOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 			continue
 		}
 		primal.SetSigned(b, i, 1, l.x)
-		l.mulV()
-		v, least := vecmath.Dot(l.vx, l.x), l.floor(b, i)
+		vx := l.cov.z
+		l.cov.mulV(vx, l.x)
+		v, least := vecmath.Dot(vx, l.x), l.floor(b, i)
 		if v <= least && least > 0 {
 			l.passed++
 			continue
@@ -204,8 +201,8 @@ func (l *fullOnline[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 			continue
 		}
 		beta = min(beta, (1-least/v)/v)
-		vecmath.Axpy(l.q.W, alpha, l.vx)    // (2)
-		l.u, l.vx, l.beta = l.vx, l.u, beta // (3), with the next product
+		vecmath.Axpy(l.q.W, alpha, vx) // (2)
+		l.cov.rank1(-beta, vx)         // (3), with the next product
 		l.updates++
 		rounds[i].Updates = 1
 	}
@@ -224,7 +221,7 @@ func (l *fullOnline[T]) floor(b *engine.Block[T], i int) float64 {
 	idx, val := b.Example(i)
 	for n, x := range val {
 		j := engine.FeatureOf(idx, n)
-		sum = math.FMA(math.Abs(float64(x)), math.Sqrt(l.v[j*l.stride+j]), sum)
+		sum = math.FMA(math.Abs(float64(x)), math.Sqrt(l.cov.V[j*l.cov.Stride+j]), sum)
 	}
 	return 0x1p-40 * float64(sum*sum)
 }
@@ -239,33 +236,15 @@ func (l *fullOnline[T]) grow(dim int) error {
 		return fmt.Errorf("%s: %d features, at most %d: use the diagonal covariance: %w",
 			l.Name, dim, MaxPosteriorDim, learner.ErrDim)
 	}
-	l.flush()
-	l.v, l.stride = GrownCovariance(l.v, l.stride, d, dim)
-	for _, v := range []*[]float64{&l.q.W, &l.x, &l.vx, &l.u} {
-		*v = primal.Grown(*v, dim)
-	}
+	l.cov.grow(dim)
+	l.q.W, l.x = primal.Grown(l.q.W, dim), primal.Grown(l.x, dim)
 	return nil
-}
-
-// mulV sets vx = Sigma x, with what the update before has left to do to Sigma in the same pass.
-func (l *fullOnline[T]) mulV() {
-	vecmath.SymRankOneMul(l.vx, l.v, l.stride, l.x, l.beta, l.u)
-	if l.beta != 0 { // so that no zero in Sigma changes its sign by a change of 0
-		l.beta = 0
-		clear(l.u)
-	}
-}
-
-// flush brings Sigma up to date. The bits are those that the next product would leave.
-func (l *fullOnline[T]) flush() {
-	if l.beta != 0 {
-		l.mulV()
-	}
 }
 
 // Bytes is Learner.Bytes.
 func (l *fullOnline[T]) Bytes() int64 {
-	return l.Online.Bytes() + primal.BytesOf(l.v) + 3*primal.BytesOf(l.x) + 64
+	return l.Online.Bytes() + primal.BytesOf(l.cov.V) + 3*primal.BytesOf(l.x) +
+		int64(unsafe.Sizeof(*l)-unsafe.Sizeof(l.Online))
 }
 
 // Forget is [learner.Forgetter.Forget], as that of the posteriors: see [Widened].
@@ -285,7 +264,7 @@ func (l *fullOnline[T]) fields(c *learner.Codec) {
 	c.PerFeature("w", d)
 	var lower []float64
 	if c.Writing() {
-		lower = l.lower()
+		lower = l.cov.triangle()
 	}
 	lower = learner.View(c, "covariance", lower)
 	c.Want(len(lower) == d*(d+1)/2, "%d covariances of %d features", len(lower), d)
@@ -299,28 +278,6 @@ func (l *fullOnline[T]) fields(c *learner.Codec) {
 			panic(err) // d is in range
 		}
 		copy(l.q.W, m)
-		for i, k := 0, 0; i < d; i++ {
-			for j := range i + 1 {
-				l.v[i*l.stride+j], l.v[j*l.stride+i] = lower[k], lower[k]
-				k++
-			}
-		}
+		l.cov.setTriangle(lower)
 	})
-}
-
-// lower returns the lower triangle of Sigma, with the change that is left to do.
-func (l *fullOnline[T]) lower() []float64 {
-	d := len(l.q.W)
-	lower := make([]float64, 0, d*(d+1)/2)
-	for i := range d {
-		// as SymRankOneMul does it: the bits of flush
-		change := -float64(l.beta * l.u[i])
-		for j, v := range l.v[i*l.stride:][:i+1] {
-			if l.beta != 0 {
-				v = math.FMA(change, l.u[j], v)
-			}
-			lower = append(lower, v)
-		}
-	}
-	return lower
 }

@@ -66,12 +66,8 @@ type Posterior struct {
 	Eps, Probit2       float64 // rate of wrong labels, variance of the noise of scores
 	Entropy            noiseEntropy
 	ResidualMean, Mean []float64
-	// Vr but for the pending term: d rows of stride, as vecmath.SymRankOneMul wants them
-	V              []float64
-	Stride         int
-	c              float64 // pending: Vr = V + c s s^T; 0 is none
-	s              []float64
-	PrecisionBound float64 // at least the largest eigenvalue of Vr^-1
+	Covariance                 // Vr
+	PrecisionBound     float64 // at least the largest eigenvalue of Vr^-1
 	// by which factor variances have shrunk since W, G, a were worked out afresh, at most
 	Shrunk float64
 	K      int         // points
@@ -93,15 +89,15 @@ type Posterior struct {
 	nu0    []float64
 	b0     []float64 // of (3): the points' coefficients nu - tau mu in the mean then
 	// in the last sweep a site was left as it was, since rounding would have decided
-	Skipped       bool
-	age           int64     // points added since S and mu were last worked out afresh
-	alarm         int64     // examples to come of which a failure of EP absorbs all points
-	rows          []int32   // 0, 1, ...
-	mask          []uint64  // width ones
-	row           []float64 // scratch of a row of G
-	coef          []float64 // scratch of a row of G
-	Scratch, y, z []float64 // scratch of Vr's length
-	Report        learner.PosteriorReport
+	Skipped    bool
+	age        int64     // points added since S and mu were last worked out afresh
+	alarm      int64     // examples to come of which a failure of EP absorbs all points
+	rows       []int32   // 0, 1, ...
+	mask       []uint64  // width ones
+	row        []float64 // scratch of a row of G
+	coef       []float64 // scratch of a row of G
+	Scratch, y []float64 // scratch of Vr's length
+	Report     learner.PosteriorReport
 
 	Noise     *NoiseEstimate // that eps follows; nil: none
 	Precision []float64      // upper bounds of (Vr^-1)_ii; nil as long as P will do
@@ -216,9 +212,8 @@ func (p *Posterior) Grow(name string, dim int) error {
 		return fmt.Errorf("%s: %d features, at most %d: use random features (rff), or adf with "+
 			"the diagonal covariance: %w", name, dim, MaxPosteriorDim, learner.ErrDim)
 	}
-	p.Flush()
-	p.V, p.Stride = GrownCovariance(p.V, p.Stride, d, dim)
-	for _, v := range []*[]float64{&p.ResidualMean, &p.Mean, &p.s, &p.Scratch, &p.y, &p.z} {
+	p.Covariance.grow(dim)
+	for _, v := range []*[]float64{&p.ResidualMean, &p.Mean, &p.Scratch, &p.y} {
 		*v = primal.Grown(*v, dim)
 	}
 	for i := range p.X {

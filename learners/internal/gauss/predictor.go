@@ -159,7 +159,8 @@ func (p *Gaussian[T]) Copied() learner.Predictor[T] {
 func newHypothesis(eps float64, d, k int) *Posterior {
 	unit := vecmath.LaneUnit[float64]()
 	q := &Posterior{Eps: eps, K: k, Width: (k + unit - 1) / unit * unit,
-		Stride: vecmath.SymStride[float64](d), Mean: make([]float64, d), Tau: make([]float64, k),
+		Covariance: Covariance{Stride: vecmath.SymStride[float64](d), d: d},
+		Mean:       make([]float64, d), Tau: make([]float64, k),
 		rows: make([]int32, k), W: make([][]float64, k)}
 	q.ResidualMean = q.Mean // its length counts
 	q.V, q.S = engine.Aligned[float64](d*q.Stride), engine.Aligned[float64](k*q.Width)
