@@ -217,11 +217,11 @@ func (l *diagonalADF[T]) DividePrior(prior learner.Learner[T], times int) error 
 	if err := l.combine(o, float64(times), "quotient"); err != nil {
 		return err
 	}
+	if err := l.noise.Leave("adf", o.noise, times); err != nil {
+		*l = before
+		return err
+	}
 	if l.noise != nil {
-		if !l.noise.Leave(o.noise, times) {
-			*l = before
-			return gauss.CheckBegun("adf", 0, 1, 1)
-		}
 		l.q.eps = l.noise.Rate
 	}
 	l.updates -= int64(times) * o.updates

@@ -264,13 +264,7 @@ func (a *alma[T]) update2(b *engine.Block[T], i int, step, norm2 float64) {
 	}
 	a.Scale /= math.Sqrt(norm2)
 	a.norm2 = 1
-	// fold it in, all but its mantissa, long before it matters to the range of T; a power of two
-	// rounds nothing
-	if a.Scale < 0x1p-32 {
-		m, e := math.Frexp(a.Scale)
-		vecmath.Scal(a.W, T(math.Ldexp(1, e)))
-		a.Scale = m
-	}
+	a.Fold()
 }
 
 // updateP is (4) and (5) for p > 2, on f(w) = c t.

@@ -9,7 +9,6 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() { learner.Register("cramma", (*CRAMMAConfig)(nil)) }
@@ -212,12 +211,7 @@ func (c *cramma[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		if c.grown > primal.MostGrowth || c.UpdateCount%primal.MeasureEvery == 0 {
 			c.Scale, c.grown = 1/math.Sqrt(engine.SumSqOrdered(c.W)), 0
 		}
-		// fold it in, all but its mantissa; a power of two rounds nothing
-		if c.Scale < 0x1p-32 || c.Scale > 0x1p32 {
-			m, e := math.Frexp(c.Scale)
-			vecmath.Scal(c.W, T(math.Ldexp(1, e)))
-			c.Scale = m
-		}
+		c.Fold()
 		due = c.rule.dueAt(c.UpdateCount, 1)
 	}
 	return nil

@@ -472,10 +472,10 @@ func (v *vvm[T]) DividePrior(prior learner.Learner[T], times int) error {
 	if err := p.Divide(v.Name, q, times); err != nil {
 		return err
 	}
+	if err := p.Noise.Leave(v.Name, q.Noise, times); err != nil {
+		return err
+	}
 	if p.Noise != nil {
-		if !p.Noise.Leave(q.Noise, times) {
-			return gauss.CheckBegun(v.Name, 0, 1, 1)
-		}
 		p.SetNoise(p.Noise.Rate)
 	}
 	p.CountReport(q, -times)

@@ -68,20 +68,23 @@ func (e *NoiseEstimate) Join(o *NoiseEstimate) {
 	}
 }
 
-// Leave makes e that of its streams without o's, which is so often among them. It reports whether
-// there are such.
-func (e *NoiseEstimate) Leave(o *NoiseEstimate, times int) bool {
-	less := float64(times) * float64(o.seen)
-	if less > float64(e.seen) {
-		return false
+// Leave makes e, if there is one, that of its streams without o's, which is so often among them. The
+// error is that of [CheckBegun], of a learner of that name.
+func (e *NoiseEstimate) Leave(name string, o *NoiseEstimate, times int) error {
+	if e == nil {
+		return nil
 	}
+	if err := CheckBegun(name, e.seen, o.seen, times); err != nil {
+		return err
+	}
+	less := float64(times) * float64(o.seen)
 	n := e.seen - int64(less)
 	if n > 0 { // else what it began with counts for nothing
 		e.Rate = math.FMA(less/float64(n), e.Rate-o.Rate, e.Rate)
 		e.Rate = min(max(e.Rate, leastNoise), mostNoise)
 	}
 	e.seen = n
-	return true
+	return nil
 }
 
 // NewNoiseEstimate returns one that begins at the given rate, or nil if none is wanted.

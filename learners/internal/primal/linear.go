@@ -1,6 +1,7 @@
 package primal
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -53,6 +54,16 @@ func (l *Linear[T]) Add(b *engine.Block[T], i int, a T) {
 	}
 	idx, val := b.Sparse(i)
 	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.W, a, idx, val)
+}
+
+// Fold moves the factor into the weights, all but its mantissa, where it has come far from 1: long
+// before it matters to the range of T. A power of two rounds nothing.
+func (l *Linear[T]) Fold() {
+	if l.Scale < 0x1p-32 || l.Scale > 0x1p32 {
+		m, e := math.Frexp(l.Scale)
+		vecmath.Scal(l.W, T(math.Ldexp(1, e)))
+		l.Scale = m
+	}
 }
 
 // hypothesis is f(x) = scale w.x over the learner's own weights: it changes with them until it is
