@@ -33,7 +33,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace"
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/eval"
 	"github.com/halfspace-ml/halfspace/training"
 )
 

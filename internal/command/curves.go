@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/eval"
 	"github.com/halfspace-ml/halfspace/internal/report"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/eval"
 )
 
 // TestMacroCurves: the area below the mean of the classes' curves is the mean of their areas.

@@ -1,6 +1,6 @@
 package command
 
-import "github.com/halfspace-ml/halfspace/eval"
+import "github.com/halfspace-ml/halfspace/internal/eval"
 
 // probaReport measures probabilities against the labels of the examples that have one.
 type probaReport struct {

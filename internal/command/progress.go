@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 

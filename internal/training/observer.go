@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/eval"
 )
 
 // Observer follows a run: its methods are called one at a time, by the goroutine of [Run], which

@@ -3,7 +3,7 @@ package main
 
 import (
 	_ "github.com/halfspace-ml/halfspace/dataset"
-	_ "github.com/halfspace-ml/halfspace/eval"
+	_ "github.com/halfspace-ml/halfspace/internal/eval"
 	_ "github.com/halfspace-ml/halfspace/learner"
 	_ "github.com/halfspace-ml/halfspace/learners"
 	_ "github.com/halfspace-ml/halfspace/model"

@@ -3,7 +3,7 @@ package eval_test
 import (
 	"fmt"
 
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/eval"
 )
 
 // A part of an ensemble says what it did with each block; the fingerprint says of which examples.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -129,9 +129,10 @@ func TestIDs(t *testing.T) {
 		o := c.o
 		o.Delay = delay
 		plain := start(nil)
-		want := late(t, c.name+", delayed", o, start, plain, func(at int64, o *eval.Options) eval.Source[float64] {
-			return &behind{b: all, at: int(at)}
-		})
+		want := late(t, c.name+", delayed", o, start, plain,
+			func(at int64, o *eval.Options) eval.Source[float64] {
+				return &behind{b: all, at: int(at)}
+			})
 		o = c.o
 		ids := start(nil)
 		got := late(t, c.name, o, start, ids, func(at int64, o *eval.Options) eval.Source[float64] {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -22,8 +22,8 @@ func figures(r eval.Result) string {
 			return
 		}
 		auc, bound := m.AUC()
-		fmt.Fprintf(&b, "%d %v %v %v %v %v %v\n", m.Examples(), m.Error(), m.BalancedError(), m.F1(),
-			m.Confusion(), auc, bound)
+		fmt.Fprintf(&b, "%d %v %v %v %v %v %v\n", m.Examples(), m.Error(), m.BalancedError(),
+			m.F1(), m.Confusion(), auc, bound)
 		for k := range m.Classes() {
 			fmt.Fprintf(&b, "%v ", m.Class(k))
 		}
