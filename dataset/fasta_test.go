@@ -83,32 +83,6 @@ func TestFasta(t *testing.T) {
 func TestFastaBad(t *testing.T) {
 	a, b := strings.Repeat("A", 60), strings.Repeat("C", 60)
 	good := "> label=1\n" + a + "\n> label=-1\n" + b + "\n"
-	for _, c := range []struct {
-		text, say string
-		want      error
-	}{
-		{good + "> label=1\n" + a[:30] + "\n" + a[:29] + "?\n",
-			`in:7:30: expected a letter of a sequence, found '?'`, ErrBadRow},
-		{good + "> label=1\n" + a[:59] + "\n", "in:5:1: expected a sequence of 60 letters as " +
-			"the first, found 59", ErrBadRow},
-		{good + "> label=1\n", "in:5:1: expected a sequence of 60 letters as the first, found 0",
-			ErrBadRow},
-		{good + "> mylabel=1\n" + a, "in:5:1: expected label=VALUE in the header", ErrBadRow},
-		{good + "> label=\n" + a, "in:5:9: expected label=VALUE in the header", ErrBadRow},
-		{good + "> label=2\n" + a, `in:5:9: a third label, "2"`, ErrLabels},
-		{"> label=1\nACGT\n", "in:2:1: expected a first sequence of at least 51 letters, found 4",
-			ErrFormat},
-		{"> label=1\n" + strings.Repeat(a+"\n", headSize/50), ": the first sequence does not " +
-			"end within", ErrFormat},
-	} {
-		for _, size := range []int{1, 0} {
-			_, err := LoadReader[float32](context.Background(), "in", strings.NewReader(c.text),
-				Options{chunk: size, Workers: 2})
-			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.say) {
-				t.Errorf("%.40q: %v, want %q and %v", c.text, err, c.say, c.want)
-			}
-		}
-	}
 	// Bad rows are skipped where that is allowed; a label that only they have does not count.
 	text := "what?\n" + good + "> label=1\n" + a[:9] + "\n> label=3\n" + a + "-\n" + good
 	d, err := LoadReader[float32](context.Background(), "in", strings.NewReader(text),

@@ -5,9 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,148 +122,6 @@ func TestLabelsThroughDoors(t *testing.T) {
 	}
 }
 
-// TestLabelsOfModel: rows meet the labels of a model by their text, else by their value, and what
-// is neither is foreign.
-func TestLabelsOfModel(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		o       Options
-		data    string
-		y       []float64
-		foreign []string
-	}{
-		{"+1 for 1", Options{Labels: &LabelMap{"-1", "+1"}}, "1 1:1\n-1.0 1:1\n+1 1:1\n2 1:1\n",
-			[]float64{1, -1, 1, 0}, []string{"2"}},
-		{"texts that are told apart", Options{Labels: &LabelMap{"1.10", "1.1"}},
-			"x,y\n1,1.10\n1,1.1\n1,1.100\n1,+1.1\n", []float64{-1, 1, 0, 1}, []string{"1.100"}},
-		{"a value that both have", Options{Labels: &LabelMap{"1", "+1"}},
-			"x,y\n1,1\n1,+1\n1,1.0\n", []float64{-1, 1, 0}, []string{"1.0"}},
-		{"a text is no number", Options{Labels: &LabelMap{"0", "1"}},
-			"{\"x\":1,\"y\":\"1.0\"}\n{\"x\":1,\"y\":1.0}\n{\"x\":1,\"y\":\"1\"}\n",
-			[]float64{0, 1, 1}, []string{"1.0"}},
-		{"words for none", Options{Labels: &LabelMap{"a", "b"}},
-			"x,y\n1,a\n1,NA\n1,null\n1,None\n1,N/A\n1,?\n1,\n1,b\n",
-			[]float64{-1, 0, 0, 0, 0, 0, 0, 1}, nil},
-		{"a label that is such a word", Options{Labels: &LabelMap{"NA", "US"}},
-			"x,y\n1,US\n1,NA\n1,nan\n", []float64{1, -1, 0}, nil},
-		{"such a word that is a text", Options{Labels: &LabelMap{"a", "b"}},
-			"{\"x\":1,\"y\":\"NA\"}\n{\"x\":1,\"y\":\"a\"}\n{\"x\":1,\"y\":null}\n",
-			[]float64{0, -1, 0}, []string{"NA"}},
-	} {
-		o := c.o
-		o.LabelsOptional, o.AnyFormat = true, true
-		s, err := OpenReader[float64](t.Context(), "in", strings.NewReader(c.data), o)
-		if err != nil {
-			t.Fatal(c.name, err)
-		}
-		b, err := s.Next()
-		if err != nil {
-			t.Fatal(c.name, err)
-		}
-		foreign := 0
-		for i, y := range c.y {
-			if s.Labelled(i) != (y != 0) || y != 0 && b.Y[i] != y {
-				t.Errorf("%s: row %d is %v, known %t, want %v", c.name, i+1, b.Y[i], s.Labelled(i), y)
-			}
-			if s.Foreign(i) {
-				foreign++
-			}
-		}
-		in := s.Info()
-		if in.Foreign != foreign || !slices.Equal(in.ForeignLabels, c.foreign) {
-			t.Errorf("%s: %d rows of labels %q, %d by row, want %q", c.name, in.Foreign,
-				in.ForeignLabels, foreign, c.foreign)
-		}
-		s.Close()
-	}
-}
-
-// labelsOf describes what a stream makes of its rows: + and -, or the number of the class; ?
-// before one that is none, f before one that is none of those there are. Behind them stand the
-// labels, and those met that are none of them.
-func labelsOf(t *testing.T, data string, o Options) (string, error) {
-	t.Helper()
-	s, err := OpenReader[float64](t.Context(), "in", strings.NewReader(data), o)
-	if err != nil {
-		return "", err
-	}
-	defer s.Close()
-	var rows []string
-	for {
-		b, err := s.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
-		for i := range b.Len() {
-			text := ""
-			switch {
-			case s.Foreign(i):
-				text = "f"
-			case !s.Labelled(i):
-				text = "?"
-			}
-			if b.Class != nil {
-				text += fmt.Sprint(b.Class[i])
-			} else if text == "" {
-				text = string("- +"[int(b.Y[i])+1])
-			}
-			rows = append(rows, text)
-		}
-	}
-	in := s.Info()
-	return fmt.Sprintf("%s of %q %q %q, foreign %q", strings.Join(rows, " "), in.Labels.Negative,
-		in.Labels.Positive, in.Classes, in.ForeignLabels), nil
-}
-
-// TestLabelCases: what a label is to a stream, by the labels that it has or that came before.
-func TestLabelCases(t *testing.T) {
-	json := func(labels ...string) (text string) {
-		for _, l := range labels {
-			text += strings.Repeat("{\"x\":1,\"y\":"+l+"}\n", 3)
-		}
-		return text
-	}
-	for _, c := range []struct {
-		name, data string
-		o          Options
-		want       string
-		err        error
-	}{
-		{"a third label that is no whole number is a feature, taken for the label",
-			json("1", "2", "2.5"), Options{AnyClasses: true}, "", ErrLabels},
-		{"but not where it is a text", json("1", "2", `"2.5"`), Options{AnyClasses: true},
-			`0 0 0 1 1 1 2 2 2 of "" "" ["1" "2" "2.5"], foreign []`, nil},
-		{"nor where it is whole", json("1", "2", "3.0"), Options{AnyClasses: true},
-			`0 0 0 1 1 1 2 2 2 of "" "" ["1" "2" "3.0"], foreign []`, nil},
-		{"one of two labels was met, and another one has the value of both", "x,y\n1,1\n1,1.0\n",
-			Options{LabelsOptional: true, Labels: &LabelMap{"1", "+1"}},
-			`- f of "1" "+1" [], foreign ["1.0"]`, nil},
-		{"a third label behind rows that were given as of two",
-			strings.Repeat("+1 1:1\n", 20) + "2 1:1\n", Options{AnyClasses: true, chunk: 64}, "",
-			ErrThird},
-		{"what is no text, among all others", "x,y\n1,a\n1,\xff\n", Options{Positive: "a"},
-			`+ - of "" "a" [], foreign []`, nil},
-		{"what is no text, as a class", "x,y\n1,a\n1,\xff\n", Options{}, "", ErrLabels},
-		{"a label of a model stays as it has it", "1 1:1\n2 1:1\n",
-			Options{Labels: &LabelMap{"", "+1"}}, `+ - of "" "+1" [], foreign []`, nil},
-		{"one that is chosen is as the data have it", "1 1:1\n2 1:1\n", Options{Positive: "+1"},
-			`+ - of "" "1" [], foreign []`, nil},
-		{"classes of a model", "x,y\n1,a\n1,c\n1,NA\n1,b\n1,c\n",
-			Options{LabelsOptional: true, Classes: []string{"a", "b"}},
-			`0 f0 ?0 1 f0 of "" "" ["a" "b"], foreign ["c"]`, nil},
-		{"a label that comes later, before the first ones", "id,x,y\n1,1,\n2,1,5\n3,1,6\n",
-			Options{LabelsLater: true, IDCol: "id"}, `? - + of "5" "6" [], foreign []`, nil},
-	} {
-		got, err := labelsOf(t, c.data, c.o)
-		if got != c.want || !errors.Is(err, c.err) {
-			t.Errorf("%s: %s, %v; want %s, %v", c.name, got, err, c.want, c.err)
-		}
-	}
-}
-
 // TestLabelBounds: what is kept of labels is bounded, as many as there may be are taken, and of all
 // further ones none.
 func TestLabelBounds(t *testing.T) {
@@ -349,18 +205,6 @@ func TestForgottenLabel(t *testing.T) {
 			t.Errorf("%q: %v, %t, %d foreign", data, b.Y, s.Labelled(1), s.Info().Foreign)
 		}
 		s.Close()
-	}
-}
-
-// TestLabelLength: a label may have so many bytes, and no more.
-func TestLabelLength(t *testing.T) {
-	for extra, want := range []error{nil, ErrBadRow} {
-		long := strings.Repeat("a", format.LongLabel+extra)
-		_, err := LoadReader[float64](t.Context(), "in", strings.NewReader("x,y\n1,b\n1,"+long+"\n"),
-			Options{Format: "csv", LabelCol: "y"})
-		if !errors.Is(err, want) {
-			t.Errorf("%d bytes: %v, want %v", len(long), err, want)
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -223,25 +222,3 @@ func TestScalingExtremes(t *testing.T) {
 	}
 }
 
-// TestScalingOptions: what is refused.
-func TestScalingOptions(t *testing.T) {
-	std := &Scaling{Method: "std", Columns: true, Known: []float64{2, 1, 1}}
-	for name, c := range map[string]struct {
-		o    Options
-		want error
-	}{
-		"no such":        {Options{Scaling: "minmax"}, ErrOption},
-		"another":        {Options{Scaling: "maxabs", Scaled: std}, ErrOption},
-		"method":         {Options{Scaled: &Scaling{Method: "x"}}, ErrOption},
-		"half a feature": {Options{Scaled: &Scaling{Method: "std", Known: []float64{1}}}, ErrOption},
-		"negative": {Options{Scaled: &Scaling{Method: "std", Known: []float64{1, 0, -1}}},
-			ErrOption},
-		"no columns": {Options{Scaled: std}, ErrForeign},
-	} {
-		_, err := LoadReader[float32](context.Background(), "x",
-			strings.NewReader("+1 1:1\n-1 1:2\n"), c.o)
-		if !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
