@@ -34,13 +34,6 @@ func TestBytes(t *testing.T) {
 		}
 		all.X, all.Y = append(all.X, x...), append(all.Y, y)
 	}
-	gather := func(dst *engine.Block[float64], order []int32) {
-		dst.Reset()
-		dst.Dim, dst.Stride = dim, dim
-		for _, i := range order {
-			dst.Y, dst.X = append(dst.Y, all.Y[i]), append(dst.X, all.Row(int(i))...)
-		}
-	}
 	for _, name := range []string{"perceptron", "obpm"} {
 		e, err := learner.Lookup(name)
 		if err != nil {
@@ -55,8 +48,7 @@ func TestBytes(t *testing.T) {
 			var states [2]learner.State
 			var results [2]eval.Result
 			var counts [2]eval.Count
-			for k, src := range []*eval.Memory[float64]{eval.NewMemory(all, gather),
-				eval.NewBytes(rows)} {
+			for k, src := range []*eval.Memory[float64]{memory(all), eval.NewBytes(rows)} {
 				if src.Len() != n || src.All().Len() != n || (src.Bytes() > 0) != (k == 1) {
 					t.Fatalf("%d examples in %d bytes", src.Len(), src.Bytes())
 				}

@@ -16,32 +16,16 @@ import (
 // that came long enough before it, and what is learned in the end is the same; whatever the blocks.
 func TestDelay(t *testing.T) {
 	all := random(300, 4)
-	some := *all
-	some.W = make([]float64, 300)
-	some.Class = make([]int32, 300)
-	for i := range some.Class {
-		some.Class[i] = int32(i*i%7) % 4
-		some.W[i] = float64(i%3) + 0.5
-	}
+	some := lateExamples(300, 4)
 	for _, c := range []struct {
 		name string
 		data *engine.Block[float64]
 		o    eval.Options
 	}{
 		{"perceptron", all, eval.Options{AUC: true}}, {"obpm", all, eval.Options{Proba: true}},
-		{"ovr", &some, eval.Options{Window: 50}},
+		{"ovr", some, eval.Options{Window: 50}},
 	} {
-		fresh := func() learner.Learner[float64] {
-			e, err := learner.Lookup(c.name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := learner.New[float64](e, e.Config(), learner.Env{Seed: 3})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return l
-		}
+		fresh := func() learner.Learner[float64] { return newOf(t, c.name, nil) }
 		plain := fresh()
 		if _, err := eval.Run(t.Context(), plain, memory(c.data), c.o); err != nil {
 			t.Fatal(err)
@@ -68,7 +52,7 @@ func TestDelay(t *testing.T) {
 			}
 		}
 	}
-	if _, err := eval.Run(context.Background(), perceptron(t), memory(all),
+	if _, err := eval.Run(context.Background(), newOf(t, "perceptron", nil), memory(all),
 		eval.Options{Delay: 3, Epochs: 2}); !errors.Is(err, eval.ErrOptions) {
 		t.Errorf("several passes: %v", err)
 	}
@@ -126,7 +110,7 @@ func TestDelayAllocs(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	few, many := random(3000, 4), random(30000, 4)
-	l := perceptron(t)
+	l := newOf(t, "perceptron", nil)
 	of := func(b *engine.Block[float64]) float64 {
 		return testing.AllocsPerRun(3, func() {
 			if _, err := eval.Run(context.Background(), l, memory(b),
@@ -148,7 +132,7 @@ func TestRecent(t *testing.T) {
 		var first eval.Result
 		for i, size := range []int{1, 7, 64, 1024} {
 			o.Block = size
-			got, err := eval.Run(t.Context(), perceptron(t), memory(all), o)
+			got, err := eval.Run(t.Context(), newOf(t, "perceptron", nil), memory(all), o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +160,7 @@ func TestRecent(t *testing.T) {
 	}
 	for _, o := range []eval.Options{{Window: -1}, {Fading: 1}, {Fading: -0.1}, {Curve: -1},
 		{Window: 3, Fading: 0.5}, {Delay: -1}} {
-		if _, err := eval.Run(t.Context(), perceptron(t), memory(all), o); !errors.Is(err,
+		if _, err := eval.Run(t.Context(), newOf(t, "perceptron", nil), memory(all), o); !errors.Is(err,
 			eval.ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}

@@ -160,19 +160,6 @@ func random(n int, seed uint64) *engine.Block[float64] {
 	return b
 }
 
-func perceptron(t *testing.T) learner.Learner[float64] {
-	t.Helper()
-	e, err := learner.Lookup("perceptron")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := learner.New[float64](e, e.Config(), learner.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
 // sameMetrics compares all that was tallied.
 func sameMetrics(a, b *eval.Metrics) bool { return reflect.DeepEqual(a, b) }
 
@@ -230,7 +217,7 @@ func TestCounts(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	all := random(700, 1)
 	run := func(src eval.Source[float64], o eval.Options) (eval.Result, learner.State) {
-		l := perceptron(t)
+		l := newOf(t, "perceptron", nil)
 		r, err := eval.Run(t.Context(), l, src, o)
 		if err != nil {
 			t.Fatal(err)
@@ -297,7 +284,7 @@ func TestGoOn(t *testing.T) {
 
 func TestUntilConverged(t *testing.T) {
 	all := random(300, 3)
-	l := perceptron(t)
+	l := newOf(t, "perceptron", nil)
 	r, err := eval.Run(t.Context(), l, memory(all), eval.Options{UntilConverged: true})
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +296,7 @@ func TestUntilConverged(t *testing.T) {
 		c.Errors != 0 {
 		t.Errorf("%d errors (%v) on the data it converged on", c.Errors, err)
 	}
-	limited, err := eval.Run(t.Context(), perceptron(t), memory(all),
+	limited, err := eval.Run(t.Context(), newOf(t, "perceptron", nil), memory(all),
 		eval.Options{UntilConverged: true, MaxUpdates: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -463,7 +450,7 @@ func TestTest(t *testing.T) {
 // TestAllocs checks that a run's cost in memory does not grow with the examples.
 func TestAllocs(t *testing.T) {
 	all := random(5120, 8)
-	l := perceptron(t)
+	l := newOf(t, "perceptron", nil)
 	mem := memory(all)
 	o := eval.Options{Epochs: 1, Shuffle: true}
 	run := func() {
@@ -521,3 +508,37 @@ func TestConvergedMembers(t *testing.T) {
 }
 
 func (f *fake) State() learner.State { return learner.State{} }
+
+// TestFit: a learner of the whole data set passes over it until it has converged, is shown on the
+// way, and says where it stands.
+func TestFit(t *testing.T) {
+	var seen recorder
+	o := eval.Options{Progress: &seen, CheckpointEvery: 1,
+		Checkpoint: func(r eval.Result) error {
+			if !r.Standing.Valid() || !r.Standing.Fit {
+				t.Errorf("%+v", r.Standing)
+			}
+			return nil
+		}}
+	r, err := eval.Fit(t.Context(), learner.AsFitter(newOf(t, "svm", nil)), memory(random(100, 3)),
+		learner.FitOptions{}, o)
+	if err != nil || !r.Converged || r.Fit.Violators != 0 || r.Examples != 100 ||
+		r.Standing != nil || len(seen.ends) != 1 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// TestTrace: what was learned is written block by block, and summed up.
+func TestTrace(t *testing.T) {
+	all, bytes := random(100, 3), 0
+	trace := eval.Trace{Write: func(entries []byte) error { bytes += len(entries); return nil }}
+	o := eval.Options{Trace: &trace}
+	if _, err := eval.Run(t.Context(), newOf(t, "obpm", nil), memory(all), o); err != nil ||
+		trace.Examples != 100 || bytes != 100 || trace.Sum != learner.Fingerprinted(0, all) {
+		t.Errorf("%v, %d bytes, %+v", err, bytes, trace)
+	}
+	if _, err := eval.Run(t.Context(), newOf(t, "pa", nil), memory(all), o); !errors.Is(err,
+		eval.ErrOptions) {
+		t.Errorf("of a learner that writes none: %v", err)
+	}
+}

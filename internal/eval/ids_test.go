@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -84,23 +85,6 @@ func lateExamples(n, classes int) *engine.Block[float64] {
 	return &some
 }
 
-func lateLearner(t *testing.T, name string) func(*learner.State) learner.Learner[float64] {
-	e, err := learner.Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(s *learner.State) learner.Learner[float64] {
-		l, err := learner.New[float64](e, e.Config(), learner.Env{Seed: 3})
-		if err == nil && s != nil {
-			err = l.SetState(*s)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
-	}
-}
-
 // TestIDs: labels that come by their ids d rows later teach and count what labels do that are
 // delayed by d, whatever the rows between; and a run that is gone on with at any checkpoint ends as
 // the one that wasn't stopped, of labels that are delayed, too.
@@ -116,7 +100,7 @@ func TestIDs(t *testing.T) {
 		{"obpm", 2, eval.Options{Proba: true, Curve: 10}},
 		{"ovr", 4, eval.Options{Window: 50, Calibrate: "temperature"}},
 	} {
-		all, start := lateExamples(n, c.classes), lateLearner(t, c.name)
+		all := lateExamples(n, c.classes)
 		var rows []lateRow
 		for i := range n + delay {
 			if i < n {
@@ -126,94 +110,55 @@ func TestIDs(t *testing.T) {
 				rows = append(rows, lateRow{fmt.Sprint("x", k), k, true, k%2 == 0})
 			}
 		}
-		o := c.o
-		o.Delay = delay
-		plain := start(nil)
-		want := late(t, c.name+", delayed", o, start, plain,
-			func(at int64, o *eval.Options) eval.Source[float64] {
-				return &behind{b: all, at: int(at)}
-			})
-		o = c.o
-		ids := start(nil)
-		got := late(t, c.name, o, start, ids, func(at int64, o *eval.Options) eval.Source[float64] {
+		delayed := c.o
+		delayed.Delay = delay
+		want := waitsOn(t, c.name+", delayed", c.name, inStream(all), delayed)
+		got := waitsOn(t, c.name, c.name, func(at int64, o *eval.Options) eval.Source[float64] {
 			s := &lateSource{all: all, rows: rows, at: int(at)}
 			o.IDs = &eval.IDs{Row: s.row, Most: delay + 1}
 			return s
-		})
-		if *got.Late != (eval.Late{Answered: n}) || got.Waiting != 0 {
-			t.Errorf("%s: %+v, %d wait", c.name, *got.Late, got.Waiting)
+		}, c.o)
+		late := got.result.Late
+		if *late != (eval.Late{Answered: n}) || got.result.Waiting != 0 {
+			t.Errorf("%s: %+v, %d wait", c.name, *late, got.result.Waiting)
 		}
-		if got.Late = nil; figures(got) != figures(want) {
-			t.Errorf("%s: %s, want %s", c.name, figures(got), figures(want))
+		got.result.Late = nil
+		if figures(got.result) != figures(want.result) {
+			t.Errorf("%s: %s, want %s", c.name, figures(got.result), figures(want.result))
 		}
-		if !reflect.DeepEqual(ids.State(), plain.State()) {
+		if !reflect.DeepEqual(got.end, want.end) {
 			t.Errorf("%s: another state", c.name)
 		}
 	}
 }
 
-// late runs a learner, and goes on from each of its checkpoints once more.
-func late(t *testing.T, name string, o eval.Options,
-	start func(*learner.State) learner.Learner[float64], l learner.Learner[float64],
-	source func(at int64, o *eval.Options) eval.Source[float64]) eval.Result {
+// waited is what became of a run in which examples wait.
+type waited struct {
+	result eval.Result
+	end    learner.State
+}
+
+// waitsOn is goesOn where examples wait: what waited can't be left out, nor be damaged.
+func waitsOn(t *testing.T, what, name string, from sources, o eval.Options) waited {
 	t.Helper()
-	type mark struct {
-		state    learner.State
-		standing eval.Standing
-	}
-	var marks []mark
-	o.CheckpointEvery = 17
-	o.Checkpoint = func(r eval.Result) error {
-		if !r.Standing.Valid() {
-			t.Errorf("%s: %+v", name, *r.Standing)
-		}
-		marks = append(marks, mark{l.State(), *r.Standing})
-		return nil
-	}
-	in := source(0, &o)
-	want, err := eval.Run(t.Context(), l, in, o)
-	if err != nil || len(marks) < 4 {
-		t.Fatalf("%s: %v, %d marks", name, err, len(marks))
-	}
-	o.Checkpoint = nil
+	r, marks, end := goesOn(t, what, name, from, o, 17)
 	for _, m := range marks {
-		o.Continue = &m.standing
-		again := start(&m.state)
-		in := source(m.standing.At, &o)
-		got, err := eval.Run(t.Context(), again, in, o)
-		if err != nil || figures(got) != figures(want) {
-			t.Errorf("%s at %d: %v, %s; in one go %s", name, m.standing.At, err, figures(got),
-				figures(want))
-		}
-		if !reflect.DeepEqual(again.State(), l.State()) {
-			t.Errorf("%s at %d: the end is another", name, m.standing.At)
-		}
-		// what waited can't be left out, nor be damaged
-		if m.standing.Waiting == 0 {
+		if !strings.Contains(string(m.text), `"waiting"`) {
 			continue
 		}
-		o.Continue = new(eval.Standing)
-		*o.Continue = m.standing
-		o.Continue.Tallies = o.Continue.Tallies[:len(o.Continue.Tallies)-3]
-		in = source(m.standing.At, &o)
-		if _, err := eval.Run(t.Context(), start(&m.state), in, o); !errors.Is(err,
-			eval.ErrTallies) {
-			t.Errorf("%s: tallies cut off: %v", name, err)
-		}
-		if o.Continue.Tallies = nil; true {
-			in = source(m.standing.At, &o)
-			if _, err := eval.Run(t.Context(), start(&m.state), in, o); !errors.Is(err,
-				eval.ErrTallies) {
-				t.Errorf("%s: no tallies: %v", name, err)
+		for _, tallies := range [][]byte{m.tallies[:len(m.tallies)-3], nil} {
+			m.tallies = tallies
+			if _, _, err := goneOn(t, name, from, o, m); !errors.Is(err, eval.ErrTallies) {
+				t.Errorf("%s: %d bytes of tallies: %v", what, len(tallies), err)
 			}
 		}
 	}
-	return want
+	return waited{r, end}
 }
 
 // TestIDsBounds: what has no room goes, the oldest first, and what becomes of each row is counted.
 func TestIDsBounds(t *testing.T) {
-	all, start := lateExamples(20, 2), lateLearner(t, "perceptron")
+	all := lateExamples(20, 2)
 	rows := []lateRow{
 		{id: "a", example: 0}, {id: "b", example: 1}, {id: "a", example: 2}, // again
 		{id: "c", example: 3},                               // b expires
@@ -226,7 +171,7 @@ func TestIDsBounds(t *testing.T) {
 	run := func(ids eval.IDs) eval.Result {
 		s := &lateSource{all: all, rows: rows}
 		ids.Row = s.row
-		got, err := eval.Run[float64](t.Context(), start(nil), s, eval.Options{IDs: &ids})
+		got, err := eval.Run[float64](t.Context(), newOf(t, "perceptron", nil), s, eval.Options{IDs: &ids})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +191,7 @@ func TestIDsBounds(t *testing.T) {
 		{IDs: &eval.IDs{Row: (&lateSource{}).row}},
 		{IDs: &eval.IDs{Row: (&lateSource{}).row, Most: 1}, Delay: 2},
 	} {
-		if _, err := eval.Run[float64](t.Context(), start(nil), &behind{b: all}, o); !errors.Is(
+		if _, err := eval.Run[float64](t.Context(), newOf(t, "perceptron", nil), &behind{b: all}, o); !errors.Is(
 			err, eval.ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}

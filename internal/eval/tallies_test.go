@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -100,7 +101,9 @@ func tallyCases() map[string]struct {
 	}
 }
 
+// newOf is a learner of that name with the settings that it has by default, in a state if not nil.
 func newOf(t testing.TB, name string, s *learner.State) learner.Learner[float64] {
+	t.Helper()
 	e, err := learner.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
@@ -115,60 +118,109 @@ func newOf(t testing.TB, name string, s *learner.State) learner.Learner[float64]
 	return l
 }
 
+// sources gives what a run reads from an example on, and may complete its options.
+type sources func(at int64, o *eval.Options) eval.Source[float64]
+
+// inMemory are examples that are all there.
+func inMemory(b *engine.Block[float64]) sources {
+	return func(int64, *eval.Options) eval.Source[float64] { return memory(b) }
+}
+
+// inStream are examples that come.
+func inStream(b *engine.Block[float64]) sources {
+	return func(at int64, _ *eval.Options) eval.Source[float64] { return &behind{b: b, at: int(at)} }
+}
+
 // stood is where a run stood, as it is kept.
 type stood struct {
 	state         learner.State
 	text, tallies []byte
 }
 
-// standings runs a case and returns its result and where it stood every so many examples.
-func standings(t testing.TB, name string, data *engine.Block[float64], o eval.Options,
-	every int64) (eval.Result, []stood) {
-	var all []stood
+// standings runs a learner and returns its result, its end and where it stood every so many
+// examples.
+func standings(t testing.TB, name string, from sources, o eval.Options, every int64) (
+	r eval.Result, all []stood, end learner.State) {
+	t.Helper()
 	l := newOf(t, name, nil)
 	o.CheckpointEvery = every
 	o.Checkpoint = func(r eval.Result) error {
+		if !r.Standing.Valid() {
+			t.Errorf("%s: %+v", name, *r.Standing)
+		}
 		text, err := json.Marshal(r.Standing)
 		all = append(all, stood{l.State(), text, r.Standing.Tallies})
 		return err
 	}
-	r, err := eval.Run(t.Context(), l, memory(data), o)
-	if err != nil {
-		t.Fatal(err)
+	r, err := eval.Run(t.Context(), l, from(0, &o), o)
+	if err != nil || r.Standing != nil {
+		t.Fatalf("%s: %v, %+v", name, err, r)
 	}
-	return r, all
+	return r, all, l.State()
 }
 
 // goneOn runs the rest.
-func goneOn(t testing.TB, name string, data *engine.Block[float64], o eval.Options,
-	at stood) (eval.Result, error) {
-	o.Continue, o.Features, o.Classes = &eval.Standing{}, data.Dim, 4
+func goneOn(t testing.TB, name string, from sources, o eval.Options, at stood) (eval.Result,
+	learner.State, error) {
+	t.Helper()
+	o.Continue, o.Resume, o.Features, o.Classes = &eval.Standing{}, nil, 5, 4
 	if err := json.Unmarshal(at.text, o.Continue); err != nil {
 		t.Fatal(err)
 	}
 	o.Continue.Tallies = at.tallies
-	return eval.Run(t.Context(), newOf(t, name, &at.state), memory(data), o)
+	l := newOf(t, name, &at.state)
+	r, err := eval.Run(t.Context(), l, from(o.Continue.At, &o), o)
+	return r, l.State(), err
 }
 
-// TestTallies: a run that goes on says in the end, number by number, what one says that nothing
-// stopped.
-func TestTallies(t *testing.T) {
+// goesOn demands that a run which goes on at any of its checkpoints ends as the one that nothing
+// stopped: what it says, number by number, and what was learned. It returns both.
+func goesOn(t *testing.T, what, name string, from sources, o eval.Options, every int64) (
+	eval.Result, []stood, learner.State) {
+	t.Helper()
+	want, all, end := standings(t, name, from, o, every)
+	if len(all) < 4 {
+		t.Errorf("%s: %d checkpoints", what, len(all))
+	}
+	for i, at := range all {
+		got, state, err := goneOn(t, name, from, o, at)
+		if g, w := figures(got), figures(want); err != nil || !got.Resumed || g != w {
+			t.Errorf("%s, from mark %d: %v, %s\nin one go:\n%s", what, i, err, g, w)
+		}
+		if !reflect.DeepEqual(state, end) {
+			t.Errorf("%s, from mark %d: the end is another", what, i)
+		}
+	}
+	return want, all, end
+}
+
+// TestContinue: runs of all kinds, with all that there is to tally, go on.
+func TestContinue(t *testing.T) {
 	t.Parallel()
+	all := random(97, 3)
+	whole := eval.Options{UntilConverged: true, Shuffle: true}
+	some, inRun := whole, whole
+	some.MaxUpdates = 60
+	inRun.Resume = &learner.Pass{Data: learner.Fingerprint(all), Examples: 97, Number: 3, At: 40,
+		Shuffle: true, Updated: true}
+	for name, o := range map[string]eval.Options{"epochs": {Epochs: 3}, "converged": whole,
+		"shuffled": {Epochs: 3, Shuffle: true, Seed: 5, Before: 100}, "most updates": some,
+		"begun in a run": inRun} {
+		_, marks, _ := goesOn(t, name, "perceptron", inMemory(all), o, 10)
+		other := *all
+		other.Y = append([]float64{-all.Y[0]}, all.Y[1:]...)
+		if _, _, err := goneOn(t, "perceptron", inMemory(&other), o, marks[0]); !errors.Is(err,
+			eval.ErrStanding) {
+			t.Errorf("%s over other examples: %v", name, err)
+		}
+	}
+	goesOn(t, "stream", "perceptron", inStream(all), eval.Options{}, 10)
 	for name, c := range tallyCases() {
-		want, all := standings(t, c.learner, c.data, c.o, 37)
+		want, _, _ := goesOn(t, name, c.learner, inMemory(c.data), c.o, 37)
 		if c.o.Drift == "adwin" && want.Drifted == 0 ||
 			strings.HasPrefix(name, "un") && !slices.ContainsFunc(want.Warnings,
 				func(w eval.Warning) bool { return w.Code == name }) {
 			t.Errorf("%s: nothing was found", name)
-		}
-		for i, at := range all {
-			got, err := goneOn(t, c.learner, c.data, c.o, at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if g, w := figures(got), figures(want); g != w {
-				t.Errorf("%s, from mark %d:\n%s\nin one go:\n%s", name, i, g, w)
-			}
 		}
 	}
 }
@@ -178,13 +230,13 @@ func TestTallies(t *testing.T) {
 func TestTalliesAnew(t *testing.T) {
 	t.Parallel()
 	c := tallyCases()["scores"]
-	_, all := standings(t, c.learner, c.data, c.o, 50)
+	_, all, _ := standings(t, c.learner, inMemory(c.data), c.o, 50)
 	for name, o := range map[string]eval.Options{
 		"window": {AUC: true, Window: 30, Curve: 10, Calibrate: "platt"},
 		"curve":  {AUC: true, Window: 20, Curve: 11, Calibrate: "platt"},
 		"fading": {Fading: 0.5},
 	} {
-		got, err := goneOn(t, c.learner, c.data, o, all[1])
+		got, _, err := goneOn(t, c.learner, inMemory(c.data), o, all[1])
 		if err != nil || got.Recent.Examples() > 50 || got.Presented != 150 ||
 			name == "window" && got.Recent.Examples() != 30 ||
 			name == "fading" && got.Recent.Examples() != 50 {
@@ -192,7 +244,7 @@ func TestTalliesAnew(t *testing.T) {
 		}
 	}
 	all[1].tallies = nil
-	if got, err := goneOn(t, c.learner, c.data, c.o, all[1]); err != nil ||
+	if got, _, err := goneOn(t, c.learner, inMemory(c.data), c.o, all[1]); err != nil ||
 		got.Metrics.Examples() != 50 {
 		t.Errorf("without tallies: %v, %+v", err, got)
 	}
@@ -202,13 +254,13 @@ func TestTalliesAnew(t *testing.T) {
 func TestTalliesRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range tallyCases() {
-		_, all := standings(t, c.learner, c.data, c.o, 100)
+		_, all, _ := standings(t, c.learner, inMemory(c.data), c.o, 100)
 		at := all[0]
 		good := at.tallies
 		try := func(what string, b []byte, must bool) {
 			t.Helper()
 			at.tallies = b
-			_, err := goneOn(t, c.learner, c.data, c.o, at)
+			_, _, err := goneOn(t, c.learner, inMemory(c.data), c.o, at)
 			if must && !errors.Is(err, eval.ErrTallies) || err != nil &&
 				!errors.Is(err, eval.ErrTallies) && !errors.Is(err, learner.ErrLength) {
 				t.Errorf("%s, %s: %v", name, what, err)
@@ -236,7 +288,7 @@ func FuzzTallies(f *testing.F) {
 	at := map[string]stood{}
 	for i, name := range names {
 		c := cases[name]
-		_, all := standings(f, c.learner, c.data, c.o, 100)
+		_, all, _ := standings(f, c.learner, inMemory(c.data), c.o, 100)
 		at[name] = all[0]
 		f.Add(byte(i), all[0].tallies)
 	}
@@ -244,7 +296,7 @@ func FuzzTallies(f *testing.F) {
 		name := names[int(which)%len(names)]
 		c, from := cases[name], at[name]
 		from.tallies = tallies
-		if r, err := goneOn(t, c.learner, c.data, c.o, from); err == nil {
+		if r, _, err := goneOn(t, c.learner, inMemory(c.data), c.o, from); err == nil {
 			figures(r)
 		} else if !errors.Is(err, eval.ErrTallies) && !errors.Is(err, learner.ErrLength) {
 			t.Error(err)

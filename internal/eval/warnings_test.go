@@ -217,7 +217,7 @@ func TestRunWarnings(t *testing.T) {
 		var want []eval.Warning
 		for _, size := range []int{1, 64, 0} {
 			c.o.Block = size
-			r, err := eval.Run(t.Context(), perceptron(t), memory(c.b), c.o)
+			r, err := eval.Run(t.Context(), newOf(t, "perceptron", nil), memory(c.b), c.o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +250,7 @@ func TestHugeFeatures(t *testing.T) {
 		y := float64(1 - 2*(i%2))
 		b.Y, b.X = append(b.Y, y), append(b.X, y*1e150, 1e150)
 	}
-	r, err := eval.Run(t.Context(), perceptron(t), memory(b), eval.Options{})
+	r, err := eval.Run(t.Context(), newOf(t, "perceptron", nil), memory(b), eval.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
