@@ -195,7 +195,7 @@ func (p *plan) listed(schema *arr.Schema, o *format.Options, before *format.Layo
 	}
 	left := make([]bool, len(p.names))
 	for _, name := range o.IgnoreCols {
-		if at, err := format.FindColumn(name, p.names); err == nil {
+		if at, err := format.FindColumn(name, p.names, len(p.names)); err == nil {
 			left[at] = true
 		}
 	}

@@ -92,7 +92,7 @@ func (l *csvLayout) weightAt(names []string, o *Options) (int, error) {
 	if o.WeightOptional && o.Columns > 0 && l.cols <= o.Columns {
 		return -1, nil
 	}
-	w, err := labelColumn(o.WeightCol, names, l.cols)
+	w, err := FindColumn(o.WeightCol, names, l.cols)
 	if err != nil { // as of the label's column
 		return 0, errors.New(strings.NewReplacer("Options.LabelCol", "Options.WeightCol",
 			"label column", "weight column").Replace(err.Error()))
@@ -105,7 +105,7 @@ func (l *csvLayout) findID(names []string, o *Options) error {
 	if o.IDCol == "" {
 		return nil
 	}
-	at, err := labelColumn(o.IDCol, names, l.cols)
+	at, err := FindColumn(o.IDCol, names, l.cols)
 	if err != nil { // as of the label's column
 		return errors.New(strings.NewReplacer("Options.LabelCol", "Options.IDCol",
 			"label column", "column of ids").Replace(err.Error()))
@@ -119,7 +119,7 @@ func besideWeight(want string, names []string, cols, w int) (string, error) {
 	if want == "" {
 		return "", nil
 	}
-	at, err := labelColumn(want, names, cols)
+	at, err := FindColumn(want, names, cols)
 	switch {
 	case err != nil:
 		return "", err
@@ -143,14 +143,14 @@ func (l *csvLayout) arrange(names []string, o *Options) (err error) {
 	}
 	if o.Columns == 0 {
 		l.header = names
-		if l.label, err = labelColumn(o.LabelCol, names, l.cols); err == nil {
+		if l.label, err = FindColumn(o.LabelCol, names, l.cols); err == nil {
 			l.at = l.label
 			l.inOrder()
 		}
 		return err
 	}
 	if l.at = o.Label - 1; l.at < 0 {
-		if l.at, err = labelColumn(o.LabelCol, o.Header, o.Columns); err != nil {
+		if l.at, err = FindColumn(o.LabelCol, o.Header, o.Columns); err != nil {
 			return err
 		}
 	}
@@ -197,7 +197,7 @@ func (l *csvLayout) byPlace(names []string, o *Options) (err error) {
 			if len(known) == 0 {
 				known = o.Header
 			}
-			if l.label, err = labelColumn(o.LabelCol, known, l.cols); err != nil {
+			if l.label, err = FindColumn(o.LabelCol, known, l.cols); err != nil {
 				return err
 			}
 		} else if named >= 0 && named != l.label {
@@ -233,7 +233,7 @@ func (l *csvLayout) byName(names []string, o *Options) (err error) {
 	label := o.Header[l.at]
 	l.label = slices.Index(names, label)
 	if o.LabelCol != "" {
-		if l.label, err = labelColumn(o.LabelCol, names, l.cols); err != nil {
+		if l.label, err = FindColumn(o.LabelCol, names, l.cols); err != nil {
 			return err
 		}
 		l.header = slices.Clone(o.Header)

@@ -233,7 +233,7 @@ func unitsOnly(rows [][]byte, delim byte) bool {
 		if isNumber(f.text, &buf) {
 			return false
 		}
-		some = some || number && !isMissing(f.text)
+		some = some || number && !IsMissing(f.text)
 	}
 	return some
 }
@@ -268,8 +268,9 @@ func (t *csvTable) decide(o *Options) ([]string, error) {
 	return nil, nil
 }
 
-// labelColumn finds the label's column, from 0.
-func labelColumn(want string, header []string, cols int) (int, error) {
+// FindColumn returns the place, from 0, of a column that an option names: by its name, or by its
+// number, from 1, or from the end if negative; "" is the label's.
+func FindColumn(want string, header []string, cols int) (int, error) {
 	same := func(name string) int {
 		if i := slices.Index(header, name); i >= 0 {
 			return i
@@ -438,7 +439,7 @@ func unquote(dst, b []byte, p int) ([]byte, int) {
 
 // badWeight says what is wrong with the weight at off.
 func (c *Chunk[T]) badWeight(off int, delim byte) string {
-	if t := c.fieldAt(off, delim); !isMissing([]byte(t)) {
+	if t := c.fieldAt(off, delim); !IsMissing([]byte(t)) {
 		return fmt.Sprintf("expected a weight, a finite number of 0 or more, found %q", t)
 	}
 	return "the weight is missing"
@@ -463,7 +464,7 @@ func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
 	switch {
 	case isNotFinite(t):
 		return fmt.Sprintf("expected a finite number, found %q", t)
-	case isMissing([]byte(t)):
+	case IsMissing([]byte(t)):
 		return "expected a number, the value is missing: say by Options.Missing what it stands for"
 	case st == numRange:
 		return tooLarge[T](t)

@@ -187,7 +187,7 @@ const (
 
 // kindOf returns the kind of a field. buf is memory.
 func kindOf(f []byte, buf *[]byte) fieldKind {
-	if isMissing(f) || isNotFinite(string(f)) {
+	if IsMissing(f) || isNotFinite(string(f)) {
 		return noValue
 	}
 	if isNumber(f, buf) {

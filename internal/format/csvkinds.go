@@ -30,9 +30,7 @@ const (
 var missingTexts = []string{"", "?", "NA", "N/A", "NaN", "null", `\N`, "."}
 
 // IsMissing reports whether a field of a column has no value.
-func IsMissing(field []byte) bool { return isMissing(field) }
-
-func isMissing(field []byte) bool {
+func IsMissing(field []byte) bool {
 	if len(field) > 4 {
 		return false
 	}
@@ -150,7 +148,7 @@ func (c *inColumn) add(f []byte, all bool, buf *[]byte) (missing bool) {
 		return false
 	}
 	switch {
-	case isMissing(f):
+	case IsMissing(f):
 		return true
 	case !isNotFinite(string(f)):
 		c.texts++
@@ -268,7 +266,7 @@ func (l *csvLayout) chooseKinds(kinds []byte, header []string, o *Options) ([]bo
 	}{{"TextCols", o.TextCols, kindText}, {"NumberCols", o.NumberCols, kindNumber},
 		{"IgnoreCols", o.IgnoreCols, kindIgnored}} {
 		for _, name := range c.names {
-			at, err := labelColumn(name, header, cols)
+			at, err := FindColumn(name, header, cols)
 			switch {
 			case err != nil && len(header) == 0:
 				return nil, fmt.Errorf("no header, so no column %q: give its number to Options.%s",

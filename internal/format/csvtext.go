@@ -211,7 +211,7 @@ func (m *csvRow[T]) take(start, col int, f *csvField) (bad string) {
 		m.code, bad = c.Label(m.p, text, start, f.off)
 		return bad
 	case to == toText:
-		if isMissing(text) {
+		if IsMissing(text) {
 			switch lay.missing {
 			case "error":
 				return valueMissing
@@ -227,7 +227,7 @@ func (m *csvRow[T]) take(start, col int, f *csvField) (bad string) {
 			m.numbers()[to] = v
 			return ""
 		}
-		if !isMissing(text) || lay.missing != "mean" && lay.missing != "indicator" {
+		if !IsMissing(text) || lay.missing != "mean" && lay.missing != "indicator" {
 			if st == numOK {
 				st = numSyntax
 			}
@@ -243,13 +243,5 @@ func (m *csvRow[T]) take(start, col int, f *csvField) (bad string) {
 
 // word adds the feature that a column has where it holds a text.
 func (m *csvRow[T]) word(start, col int, text []byte, off int) (bad string) {
-	prefix := m.lay.prefix[col]
-	m.name = append(append(append(m.name[:0], prefix...), '='), text...)
-	r := m.c.Out
-	var hash func() uint32
-	if m.p.HashBits > 0 {
-		hash = func() uint32 { return HashName([]byte(prefix), text) }
-	}
-	_, bad = feature(r, m.row, m.name, 1, Place{r.N, r.Lines, start, off}, hash)
-	return bad
+	return m.c.word(m.p, m.row, &m.name, m.lay.prefix[col], text, start, off)
 }

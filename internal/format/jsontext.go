@@ -10,18 +10,8 @@ import (
 const jsonDepth = 64
 
 // jsonText reads the parts of one line of JSON (RFC 8259). b ends with a line end, which ends every
-// scan. What is wrong is in bad, and where in at, once a method returned -1.
-type jsonText struct {
-	b   []byte
-	bad string
-	at  int
-}
-
-// fail notes what is wrong at p.
-func (z *jsonText) fail(p int, format string, args ...any) int {
-	z.bad, z.at = fmt.Sprintf(format, args...), p
-	return -1
-}
+// scan.
+type jsonText struct{ cursor }
 
 // token is the text at p for an error.
 func (z *jsonText) token(p int) string {

@@ -163,7 +163,7 @@ func NumberText(v float64) string {
 // IsMissingLabel reports whether what is written so, in text of any format, is no label: the words
 // for a missing value, and those that Python and Excel write for one.
 func IsMissingLabel(text string) bool {
-	if isMissing([]byte(text)) {
+	if IsMissing([]byte(text)) {
 		return true
 	}
 	switch text {

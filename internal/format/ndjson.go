@@ -54,7 +54,7 @@ func headNDJSON(h *Head, o *Options, first *Layout) (*Layout, error) {
 	lines := h.Lines(sniffedRows)
 	var rows [][]jsonKey
 	for _, l := range lines {
-		z := jsonText{b: append(bytes.Clone(l), '\n', '\n')}
+		z := jsonText{cursor{b: append(bytes.Clone(l), '\n', '\n')}}
 		if keys, ok := z.keys(0); ok {
 			rows = append(rows, keys)
 		}
@@ -212,15 +212,9 @@ func (lay *ndjsonLayout) findNumbers(rows [][]jsonKey) {
 // ndjsonRow is the row that is parsed.
 type ndjsonRow[T engine.Float] struct {
 	jsonText
-	*Chunk[T]
+	textRow[T]
 	lay   *ndjsonLayout
-	s     *Settings
-	start int // where it begins
-	row   int // where its values do, in Out.Idx
-	code  int32
 	found bool     // the label
-	id    []byte   // of the row
-	name  []byte   // of the feature: the keys above it
 	buf   []byte   // of a text
 	keys  []uint64 // hashes of those of the objects that are open
 	own   ownKeys[T]
@@ -231,9 +225,10 @@ type ndjsonRow[T engine.Float] struct {
 // objects in objects are joined by a point, and elements of arrays are numbered from 1.
 func parseNDJSON[T engine.Float](c *Chunk[T], s *Settings) {
 	r := c.Out
-	j := &ndjsonRow[T]{Chunk: c, s: s, lay: c.Layout.Own.(*ndjsonLayout)}
+	j := &ndjsonRow[T]{textRow: textRow[T]{Chunk: c, s: s}, lay: c.Layout.Own.(*ndjsonLayout)}
 	j.b = c.Text[:c.N+Stops]
-	if !j.lay.numbers {
+	if j.numbers = &j.lay.indexed; !j.lay.numbers {
+		j.numbers = nil
 		c.names()
 	}
 	for pos := 0; pos < c.N; r.Lines++ {
@@ -252,15 +247,8 @@ func parseNDJSON[T engine.Float](c *Chunk[T], s *Settings) {
 
 // parse adds the row at p, or nothing if it is bad.
 func (j *ndjsonRow[T]) parse(p int) bool {
-	r := j.Out
-	j.row, j.found, j.bad, j.id = len(r.Idx), false, "", j.id[:0]
-	j.name, j.keys = j.name[:0], j.keys[:0]
-	j.own = ownKeys[T]{}
-	had := 0
-	if r.Names != nil {
-		had = len(r.Names.list)
-	}
-	r.beginRow(j.s)
+	j.found, j.bad, j.keys, j.own = false, "", j.keys[:0], ownKeys[T]{}
+	j.begin()
 	end := j.whole(p)
 	if end >= 0 && !j.found {
 		if j.s.Optional {
@@ -271,27 +259,14 @@ func (j *ndjsonRow[T]) parse(p int) bool {
 	}
 	if end >= 0 {
 		if j.own.hasWeight {
-			r.Weigh(j.own.weight)
+			j.Out.Weigh(j.own.weight)
 		}
-		if j.bad = j.badID(j.s, j.id, j.code); j.lay.keys != nil && len(j.id) > longID {
-			j.bad = longerID
-		}
-		if j.bad == "" {
-			j.bad = r.endRow(j.s, j.row, j.code, j.lay.numbers, j.lay.shift, false)
-		}
-		if j.bad == "" {
-			if j.s.IDs || j.lay.keys != nil && j.lay.id != "" {
-				r.AddID(j.id, len(r.Idx) == j.row+j.s.Bias)
-			}
-			return true
-		}
-		j.at = p
+		j.at, j.bad = p, j.end(false, j.s.IDs || j.lay.keys != nil && j.lay.id != "")
 	}
-	r.Idx, r.Val = r.Idx[:j.row], r.Val[:j.row]
-	if r.Names != nil {
-		r.Names.cut(had)
+	if j.bad != "" {
+		j.drop()
 	}
-	return false
+	return j.bad == ""
 }
 
 // whole reads the object at p, which must be all of the line.
@@ -411,12 +386,9 @@ func (j *ndjsonRow[T]) numbered(at, p int, key []byte, depth int) int {
 		return j.fail(at, "expected the number of a feature, as %s has numbers alone, found %s",
 			j.lay.like, j.token(at))
 	}
-	x := uint64(0)
-	for _, ch := range key {
-		x = x*10 + uint64(ch-'0')
-	}
-	if x < j.lay.least || x > j.lay.most {
-		return j.fail(at, "%s", badIndex(string(key), 0, j.lay.least, j.lay.most, j.lay.zeroHint))
+	x, bad := j.numbers.number(key)
+	if bad != "" {
+		return j.fail(at, "%s", bad)
 	}
 	return j.number(p, x)
 }
@@ -450,8 +422,7 @@ func (j *ndjsonRow[T]) number(p int, x uint64) int {
 	case nothing:
 		return j.fail(p, "expected a number, found %s", j.token(p))
 	case end >= 0:
-		j.Out.Idx = append(j.Out.Idx, int32(int64(x)+j.lay.shift))
-		j.Out.Val = append(j.Out.Val, v)
+		j.addNumber(x, v)
 	}
 	return end
 }
@@ -493,7 +464,7 @@ func (j *ndjsonRow[T]) value(at, p, depth int) int {
 	if end < 0 || nothing {
 		return end
 	}
-	once, bad := j.add(at, v)
+	once, bad := j.add(at, v, nil)
 	switch {
 	case bad != "":
 		return j.fail(at, "%s", bad)
@@ -503,15 +474,6 @@ func (j *ndjsonRow[T]) value(at, p, depth int) int {
 	return end
 }
 
-// add adds the feature j.name.
-func (j *ndjsonRow[T]) add(at int, v T) (once bool, bad string) {
-	var hash func() uint32
-	if j.s.HashBits > 0 {
-		hash = func() uint32 { return HashName(nil, j.name) }
-	}
-	return feature(j.Out, j.row, j.name, v, Place{j.Out.N, j.Out.Lines, j.start, at}, hash)
-}
-
 // oneOf reads the text at p: a feature of its own, which may come again among several.
 func (j *ndjsonRow[T]) oneOf(at, p int, several bool) int {
 	name := len(j.name)
@@ -519,7 +481,7 @@ func (j *ndjsonRow[T]) oneOf(at, p int, several bool) int {
 	if j.name, p = j.text(j.name, p); p < 0 {
 		return -1
 	}
-	once, bad := j.add(at, 1)
+	once, bad := j.add(at, 1, nil)
 	switch {
 	case bad != "":
 		return j.fail(at, "%s", bad)
@@ -682,9 +644,8 @@ func (r *Rows[T]) beginRow(s *Settings) {
 
 // endRow ends the sparse row that begins at lo: where features have numbers they are sorted, and
 // those that come twice are added up, or bad if that is not meant. It returns what is bad.
-func (r *Rows[T]) endRow(s *Settings, lo int, code int32, numbers bool, shift int64,
-	adds bool) (bad string) {
-	if numbers {
+func (r *Rows[T]) endRow(s *Settings, lo int, code int32, numbers *indexed, adds bool) (bad string) {
+	if numbers != nil {
 		at := lo + s.Bias
 		idx, val := r.Idx[at:], r.Val[at:]
 		n := len(idx)
@@ -695,7 +656,7 @@ func (r *Rows[T]) endRow(s *Settings, lo int, code int32, numbers bool, shift in
 			return "a feature comes twice in the row"
 		}
 		r.Idx, r.Val = r.Idx[:at+n], r.Val[:at+n]
-		if n > 0 && int64(idx[0]) == shift {
+		if n > 0 && int64(idx[0]) == numbers.shift {
 			r.Zero = true
 		}
 	}

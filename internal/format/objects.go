@@ -123,7 +123,7 @@ func (j *ndjsonRow[T]) columns(p int) int {
 			return -1
 		}
 		j.name = append(j.name[:0], names[i]...)
-		if once, bad := j.add(p, v); bad != "" {
+		if once, bad := j.add(p, v, nil); bad != "" {
 			return j.fail(p, "%s", bad)
 		} else if !once {
 			return j.fail(p, "the feature %q comes twice in the row", j.name)

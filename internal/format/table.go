@@ -114,14 +114,14 @@ func (t *Columns) findBeside(wide []bool, o *Options) (err error) {
 		}
 	}
 	for _, name := range o.IgnoreCols {
-		at, err := labelColumn(name, t.names, n)
+		at, err := FindColumn(name, t.names, n)
 		if err != nil {
 			return fmt.Errorf("no column %q: name another by Options.IgnoreCols", name)
 		}
 		free[at] = false
 	}
 	if o.WeightCol != "" {
-		at, err := labelColumn(o.WeightCol, t.names, n)
+		at, err := FindColumn(o.WeightCol, t.names, n)
 		switch {
 		case err == nil && free[at]:
 			t.Weight, free[at] = at, false
@@ -145,7 +145,7 @@ func (t *Columns) findBeside(wide []bool, o *Options) (err error) {
 // labelBeside finds the label among columns that are free for it; -1 where it may be missing.
 func (t *Columns) labelBeside(free []bool, o *Options) (int, error) {
 	if o.LabelCol != "" {
-		at, err := labelColumn(o.LabelCol, t.names, len(t.names))
+		at, err := FindColumn(o.LabelCol, t.names, len(t.names))
 		if err == nil && !free[at] {
 			err = fmt.Errorf("column %q can't be the label: name another by Options.LabelCol",
 				t.names[at])
@@ -365,7 +365,7 @@ func (r *tableRow[T]) mixed() (bad string) {
 		case t.Numbers[w.number][r.i] == t.Numbers[w.number][r.i]: // not NaN
 			continue
 		}
-		if !ok || isMissing(text) {
+		if !ok || IsMissing(text) {
 			if lay.missing == "mean" { // none of the texts
 				continue
 			}
@@ -375,27 +375,14 @@ func (r *tableRow[T]) mixed() (bad string) {
 			}
 			text = []byte("?")
 		}
-		if bad = r.word(w.col, text); bad != "" {
+		if bad = r.word(r.s, row, &r.name, lay.prefix[w.col], text, 0, w.col); bad != "" {
+			r.at = w.col
 			return bad
 		}
 	}
 	out.Ptr, out.Code = append(out.Ptr, len(out.Idx)), append(out.Code, r.code)
 	out.Finish(out.Val[row:], Squares(out.Val[row:]), r.s)
 	return ""
-}
-
-// word adds the feature that a column has where it holds a text.
-func (r *tableRow[T]) word(col int, text []byte) (bad string) {
-	prefix := r.t.Columns.layout.prefix[col]
-	r.name = append(append(append(r.name[:0], prefix...), '='), text...)
-	var hash func() uint32
-	if r.s.HashBits > 0 {
-		hash = func() uint32 { return HashName([]byte(prefix), text) }
-	}
-	out := r.Out
-	r.at = col
-	_, bad = feature(out, out.Ptr[len(out.Ptr)-1], r.name, 1, Place{out.N, out.Lines, 0, col}, hash)
-	return bad
 }
 
 // list adds a row that is a list.
@@ -437,10 +424,4 @@ func (r *tableRow[T]) list() (bad string) {
 	out.Ptr, out.Code = append(out.Ptr, len(out.Idx)), append(out.Code, r.code)
 	out.Finish(out.Val[lo:], Squares(out.Val[lo:]), r.s)
 	return ""
-}
-
-// FindColumn returns the place, from 0, of a column that an option names: by its name, or by its
-// number, from 1, or from the end if negative.
-func FindColumn(want string, names []string) (int, error) {
-	return labelColumn(want, names, len(names))
 }

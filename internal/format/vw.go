@@ -111,20 +111,11 @@ func numbersOnly(line []byte) bool {
 
 // vwRow is the row that is parsed.
 type vwRow[T engine.Float] struct {
-	*Chunk[T]
-	b     []byte
+	cursor
+	textRow[T]
 	lay   *vwLayout
-	s     *Settings
-	start int // where it begins
-	row   int // where its values do, in Out.Idx
-	bad   string
-	at    int
-
-	code  int32
 	label bool
-	id    []byte // the tag
 	w     T      // importance
-	name  []byte // of the feature, with the namespace's before it
 	texts []byte // names of the features in met
 	met   []vwFeature[T]
 }
@@ -141,8 +132,10 @@ type vwFeature[T engine.Float] struct {
 // twice in a row the values are added up, as VW has it.
 func parseVW[T engine.Float](c *Chunk[T], s *Settings) {
 	r := c.Out
-	j := &vwRow[T]{Chunk: c, s: s, lay: c.Layout.Own.(*vwLayout), b: c.Text[:c.N+Stops]}
-	if !j.lay.numbers {
+	j := &vwRow[T]{cursor: cursor{b: c.Text[:c.N+Stops]}, textRow: textRow[T]{Chunk: c, s: s},
+		lay: c.Layout.Own.(*vwLayout)}
+	if j.numbers = &j.lay.indexed; !j.lay.numbers {
+		j.numbers = nil
 		c.names()
 	}
 	for pos := 0; pos < c.N; r.Lines++ {
@@ -156,12 +149,6 @@ func parseVW[T engine.Float](c *Chunk[T], s *Settings) {
 		}
 	}
 	r.WeighRest()
-}
-
-// fail notes what is wrong at p.
-func (j *vwRow[T]) fail(p int, format string, args ...any) int {
-	j.bad, j.at = fmt.Sprintf(format, args...), p
-	return -1
 }
 
 // blank returns the place of the next byte that is no blank.
@@ -182,14 +169,8 @@ func (j *vwRow[T]) word(p int, colon bool) int {
 
 // parse adds the row at p, or nothing if it is bad.
 func (j *vwRow[T]) parse(p int) bool {
-	r := j.Out
-	j.row, j.label, j.id, j.w, j.bad = len(r.Idx), false, j.id[:0], 1, ""
-	j.met, j.texts = j.met[:0], j.texts[:0]
-	had := 0
-	if r.Names != nil {
-		had = len(r.Names.list)
-	}
-	r.beginRow(j.s)
+	j.label, j.w, j.bad, j.met, j.texts = false, 1, "", j.met[:0], j.texts[:0]
+	j.begin()
 	at := p
 	if p = j.before(p); p >= 0 {
 		p = j.namespaces(p)
@@ -198,23 +179,13 @@ func (j *vwRow[T]) parse(p int) bool {
 		p = j.products()
 	}
 	if p >= 0 {
-		r.Weigh(j.w)
-		if j.bad = j.badID(j.s, j.id, j.code); j.bad == "" {
-			j.bad = r.endRow(j.s, j.row, j.code, j.lay.numbers, j.lay.shift, true)
-		}
-		if j.bad == "" {
-			if j.s.IDs {
-				r.AddID(j.id, len(r.Idx) == j.row+j.s.Bias)
-			}
-			return true
-		}
-		j.at = at
+		j.Out.Weigh(j.w)
+		j.at, j.bad = at, j.end(true, j.s.IDs)
 	}
-	r.Idx, r.Val = r.Idx[:j.row], r.Val[:j.row]
-	if r.Names != nil {
-		r.Names.cut(had)
+	if j.bad != "" {
+		j.drop()
 	}
-	return false
+	return j.bad == ""
 }
 
 // before reads what stands before the first bar, at p, and returns its place.
@@ -359,32 +330,27 @@ func (j *vwRow[T]) number(p int, name []byte, v T) bool {
 			j.lay.like, j.Token(p, '|'))
 		return false
 	}
-	x := uint64(0)
-	for _, ch := range name {
-		x = x*10 + uint64(ch-'0')
-	}
-	if x < j.lay.least || x > j.lay.most {
-		j.fail(p, "%s", badIndex(string(name), 0, j.lay.least, j.lay.most, j.lay.zeroHint))
+	x, bad := j.numbers.number(name)
+	if bad != "" {
+		j.fail(p, "%s", bad)
 		return false
 	}
-	j.Out.Idx = append(j.Out.Idx, int32(int64(x)+j.lay.shift))
-	j.Out.Val = append(j.Out.Val, v)
+	j.addNumber(x, v)
 	return true
 }
 
 // named adds the feature j.name, of that name in its namespace.
 func (j *vwRow[T]) named(p int, space, name []byte, v T) bool {
-	hash := func() uint32 { return HashName(space, name) }
 	if len(j.s.Pairs) > 0 && len(space) > 0 {
 		f := vwFeature[T]{letter: space[0], at: len(j.texts), v: v}
 		if j.s.HashBits > 0 {
-			f.hash = hash()
+			f.hash = HashName(space, name)
 		}
 		j.texts = append(j.texts, j.name...)
 		f.end = len(j.texts)
 		j.met = append(j.met, f)
 	}
-	_, j.bad = feature(j.Out, j.row, j.name, v, Place{j.Out.N, j.Out.Lines, j.start, p}, hash)
+	_, j.bad = j.add(p, v, func() uint32 { return HashName(space, name) })
 	j.at = p
 	return j.bad == ""
 }
@@ -418,8 +384,7 @@ func (j *vwRow[T]) products() int {
 				j.name = append(append(j.name, '*'), j.texts[g.at:g.end]...)
 				// VW's, of the hashes that it has for the two
 				hash := func() uint32 { return f.hash*16777619 ^ g.hash }
-				if _, j.bad = feature(j.Out, j.row, j.name, v, Place{j.Out.N, j.Out.Lines, j.start,
-					j.start}, hash); j.bad != "" {
+				if _, j.bad = j.add(j.start, v, hash); j.bad != "" {
 					j.at = j.start
 					return -1
 				}
