@@ -113,80 +113,39 @@ func (r *run[T]) waiting() (waiting, apart int64) {
 	return 0, 0
 }
 
-// queue is the examples that wait with Options.Delay. The blocks that they came in are copied, and
-// their memory serves the next ones.
+// queue is the examples that wait with Options.Delay, the oldest first.
 type queue[T engine.Float] struct {
-	blocks, free []*engine.Block[T]
-	at           int // of the first block: examples that are learned
-	asked        []prediction
-	first        int // of asked
+	list []*unlabelled[T] // those before the first that waits are nil
+	at   int
+	free spares[T]
 }
 
-func (w *queue[T]) len() int { return len(w.asked) - w.first }
+func (w *queue[T]) len() int { return len(w.list) - w.at }
 
-// take copies a block.
-func (w *queue[T]) take(b *engine.Block[T]) *engine.Block[T] {
-	var c *engine.Block[T]
-	if n := len(w.free); n > 0 {
-		c, w.free = w.free[n-1], w.free[:n-1]
-	} else {
-		c = new(engine.Block[T])
+// next returns the first example that waits, which no longer does.
+func (w *queue[T]) next() *unlabelled[T] {
+	u := w.list[w.at]
+	w.list[w.at] = nil
+	if w.at++; w.at > 1024 && w.at > len(w.list)/2 {
+		w.list, w.at = w.list[:copy(w.list, w.list[w.at:])], 0
 	}
-	c.Copy(b)
-	w.blocks = append(w.blocks, c)
-	return c
-}
-
-// next makes view the first example that waits, which no longer does, and returns what was
-// predicted of it.
-func (w *queue[T]) next(view *engine.Block[T]) *prediction {
-	for w.at == w.blocks[0].Len() {
-		w.free = append(w.free, w.blocks[0])
-		w.blocks, w.at = slices.Delete(w.blocks, 0, 1), 0
-	}
-	*view = w.blocks[0].Slice(w.at, w.at+1)
-	w.at++
-	if w.first > 1024 && w.first > len(w.asked)/2 {
-		w.recycle()
-	}
-	w.first++
-	return &w.asked[w.first-1]
-}
-
-// recycle moves what waits to the beginning; the memory of what doesn't serves the next ones.
-func (w *queue[T]) recycle() {
-	n := w.len()
-	for i := range n {
-		w.asked[i], w.asked[w.first+i] = w.asked[w.first+i], w.asked[i]
-	}
-	w.asked, w.first = w.asked[:n], 0
-}
-
-// ask adds a place for a prediction, with the memory of one before.
-func (w *queue[T]) ask() *prediction {
-	if n := len(w.asked); n < cap(w.asked) {
-		w.asked = w.asked[:n+1]
-	} else {
-		w.asked = append(w.asked, prediction{})
-	}
-	return &w.asked[len(w.asked)-1]
+	return u
 }
 
 // delayed predicts the examples of b, and learns those whose labels come meanwhile.
 func (r *run[T]) delayed(ctx context.Context, b *engine.Block[T]) error {
-	c := r.waits.take(b)
 	for i := range b.Len() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if r.o.Prepare != nil {
 			r.o.Prepare(i, i+1)
-			_, to := c.Example(i)
-			_, from := b.Example(i)
-			copy(to, from)
 		}
 		r.view = b.Slice(i, i+1)
-		if err := r.predict(r.waits.ask(), &r.view); err != nil {
+		u := r.waits.free.take()
+		r.waits.list = append(r.waits.list, u)
+		u.row.Copy(&r.view)
+		if err := r.predict(&u.prediction, &r.view); err != nil {
 			return err
 		}
 		if err := r.learn(ctx, r.o.Delay); err != nil {
@@ -203,17 +162,32 @@ func (r *run[T]) learn(ctx context.Context, most int) error {
 		if most == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.learnLate(r.waits.next(&r.view), &r.view); err != nil {
+		u := r.waits.next()
+		if err := r.learnLate(&u.prediction, &u.row); err != nil {
 			return err
 		}
+		r.waits.free = append(r.waits.free, u)
 	}
 	return nil
 }
 
-// unlabelled is an example that waits for its label by an id.
+// unlabelled is an example that waits for its label.
 type unlabelled[T engine.Float] struct {
 	row engine.Block[T] // it alone
 	prediction
+}
+
+// spares are examples that don't wait any more, whose memory serves the next ones.
+type spares[T engine.Float] []*unlabelled[T]
+
+func (s *spares[T]) take() *unlabelled[T] {
+	n := len(*s)
+	if n == 0 {
+		return new(unlabelled[T])
+	}
+	u := (*s)[n-1]
+	*s = (*s)[:n-1]
+	return u
 }
 
 // bytes is the memory that it takes.
@@ -227,7 +201,7 @@ func (u *unlabelled[T]) bytes() int64 {
 // byID is the examples that wait for labels by their ids.
 type byID[T engine.Float] struct {
 	list  *waiting.List[*unlabelled[T]]
-	free  []*unlabelled[T]
+	free  spares[T]
 	apart int64 // rows that neither wait nor were learned
 	now   unlabelled[T]
 }
@@ -288,12 +262,7 @@ func (w *byID[T]) waits(id []byte, now *unlabelled[T]) bool {
 func (r *run[T]) waitFor(id string, b *engine.Block[T]) error {
 	const spare = 64 // as many may be there for the next ones
 	w, late := r.ids, r.res.Late
-	var u *unlabelled[T]
-	if n := len(w.free); n > 0 {
-		u, w.free = w.free[n-1], w.free[:n-1]
-	} else {
-		u = new(unlabelled[T])
-	}
+	u := w.free.take()
 	if err := r.predict(&u.prediction, b); err != nil {
 		return err
 	}
@@ -338,16 +307,8 @@ func (s *waitingState[T]) valid(r *run[T]) bool {
 
 func (r *run[T]) saveQueue() any {
 	var list []waitingState[T]
-	w := r.waits
-	block, at := 0, w.at
-	for i := range w.len() {
-		for at == w.blocks[block].Len() {
-			block, at = block+1, 0
-		}
-		s := waitingState[T]{prediction: w.asked[w.first+i]}
-		row := w.blocks[block].Slice(at, at+1)
-		s.Row.Copy(&row)
-		list, at = append(list, s), at+1
+	for _, u := range r.waits.list[r.waits.at:] {
+		list = append(list, waitingState[T]{Row: u.row, prediction: u.prediction})
 	}
 	return list
 }
@@ -361,8 +322,8 @@ func (r *run[T]) loadQueue(read func(any) bool) bool {
 		if !list[i].valid(r) {
 			return false
 		}
-		r.waits.blocks = append(r.waits.blocks, &list[i].Row)
-		r.waits.asked = append(r.waits.asked, list[i].prediction)
+		u := &unlabelled[T]{row: list[i].Row, prediction: list[i].prediction}
+		r.waits.list = append(r.waits.list, u)
 	}
 	return true
 }
