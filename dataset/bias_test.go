@@ -54,7 +54,8 @@ func TestBiasValue(t *testing.T) {
 
 // TestBiasValueIDX is the same for images.
 func TestBiasValueIDX(t *testing.T) {
-	d, err := Load[float32](context.Background(), written(t, images2, labels2), Options{Bias: "append", BiasValue: 0.5})
+	d, err := Load[float32](context.Background(), written(t, images2, labels2),
+		Options{Bias: "append", BiasValue: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}

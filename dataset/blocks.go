@@ -36,11 +36,7 @@ func OpenBlocks[T engine.Float](ctx context.Context, name string, src Blocks[T],
 // LoadBlocks is OpenBlocks to the end of src, into memory of its own.
 func LoadBlocks[T engine.Float](ctx context.Context, name string, src Blocks[T],
 	o Options) (*Data[T], error) {
-	s, err := openRuns[T](ctx, name, format.Blocks, runsOf(name, src, o, true), o, true)
-	if err != nil {
-		return nil, err
-	}
-	return s.load()
+	return loaded(openRuns[T](ctx, name, format.Blocks, runsOf(name, src, o, true), o, true))
 }
 
 // blockRuns gives batches in runs that take about as much as a chunk of text.

@@ -48,7 +48,7 @@ func Convert(ctx context.Context, files []string, o Options, c Conversion) (*Con
 		return nil, fmt.Errorf("features and labels are written as they are: %w", ErrOption)
 	}
 	o.AnyClasses, o.Classes = true, []string{}
-	s, err := convertible(ctx, files, o, format.WrittenWhole(c.To))
+	s, err := openFiles[float64](ctx, files, o, format.WrittenWhole(c.To))
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +66,9 @@ func Convert(ctx context.Context, files []string, o Options, c Conversion) (*Con
 		if err != nil {
 			return nil, err
 		}
-		if out.Info = d.Info; d.Block.Dim == 0 {
-			d.Block.Dim = l.Dim
-		}
+		out.Info = d.Info
 		d.Block.Dim = max(d.Block.Dim, l.Dim)
-		err = w.Write(&d.Block, d.Info.Classes, d.Info.Names)
-		if err != nil {
+		if err := w.Write(&d.Block, d.Info.Classes, d.Info.Names); err != nil {
 			return nil, err
 		}
 	} else if out.Info, err = writeAll(s, w); err != nil {
@@ -80,20 +77,6 @@ func Convert(ctx context.Context, files []string, o Options, c Conversion) (*Con
 	err = w.Close()
 	out.Lost = w.Lost()
 	return out, err
-}
-
-// convertible opens the files.
-func convertible(ctx context.Context, files []string, o Options, whole bool) (*Stream[float64],
-	error) {
-	size, err := o.checkFiles(files)
-	if err != nil {
-		return nil, err
-	}
-	s, err := open[float64](ctx, files, &opener{}, o, whole)
-	if err == nil {
-		s.info.InputSize = size
-	}
-	return s, err
 }
 
 // writeAll writes all blocks of a stream.

@@ -69,8 +69,8 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Info{Format: "svmlight", Kind: "svmlight", IndexBase: 1, BaseFound: "no index 0 in the data",
-		Labels: LabelMap{"1", "2"}, Seen: []string{"2", "1"},
+	want := Info{Format: "svmlight", Kind: "svmlight", IndexBase: 1,
+		BaseFound: "no index 0 in the data", Labels: LabelMap{"1", "2"}, Seen: []string{"2", "1"},
 		Rows: 2, BadRows: 1, Positives: 1, Dim: 5, NonZeros: 5, Bytes: 22, InputRead: 22,
 		MaxNorm: math.Sqrt(26), Scale: 1}
 	if diff := cmp.Diff(want, d.Info); diff != "" {
@@ -550,7 +550,6 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-
 // TestBrokenFiles: what only files can have that is wrong: cases of texts are in testdata/cases.
 func TestBrokenFiles(t *testing.T) {
 	packed := gz([]byte(strings.Repeat("+1 1:1 2:2 3:3 4:0.123456 5:5\n-1 1:2\n", 20000)))
@@ -561,10 +560,11 @@ func TestBrokenFiles(t *testing.T) {
 		is    error
 		good  int64 // rows before the error
 	}{
-		{[]string{flip(packed)}, "0:40001:1: the gzip data are damaged here (gzip: invalid checksum)",
+		{[]string{flip(packed)},
+			"0:40001:1: the gzip data are damaged here (gzip: invalid checksum)",
 			ErrFormat, 40000},
-		{[]string{flip(gz([]byte(images))), labels2}, "0:byte 2097168: expected the file's end, but " +
-			"the gzip data are damaged: gzip: invalid checksum", ErrFormat, 2},
+		{[]string{flip(gz([]byte(images))), labels2}, "0:byte 2097168: expected the file's " +
+			"end, but the gzip data are damaged: gzip: invalid checksum", ErrFormat, 2},
 	} {
 		var row *RowError
 		_, err := Load[float64](t.Context(), written(t, tc.files...), Options{})

@@ -128,7 +128,8 @@ func TestFastaBad(t *testing.T) {
 func TestFastaTruncated(t *testing.T) {
 	const whole = 6000
 	packed, err := base64.StdEncoding.DecodeString(
-		"QlpoMTFBWSZTWb6Fx8QAV+PdAAAQQAIgQygAMgQwALMiAaABNVQ00DQKVJpoAxVCFiqELNUIWaoQs1CF1UIXdQhaqhB0FSpkSKGBUqZEihgVKmQqVPAqVPQqhaqhC1VCF+LuSKcKEhfQuPiA")
+		"QlpoMTFBWSZTWb6Fx8QAV+PdAAAQQAIgQygAMgQwALMiAaABNVQ00DQKVJpoAxVCFiqELNUIWaoQs1CF" +
+			"1UIXdQhaqhB0FSpkSKGBUqZEihgVKmQqVPAqVPQqhaqhC1VCF+LuSKcKEhfQuPiA")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,8 @@ var labelDoors = []struct {
 			text = append(text, make([]byte, end-len(text))...)
 		}
 		n := fmt.Sprint(len(labels))
-		return archive(t, zip.Store, "X", npy(dict("<f8", n+", 1"), slices.Repeat([]any{1.0}, len(labels))...),
+		return archive(t, zip.Store, "X", npy(dict("<f8", n+", 1"),
+			slices.Repeat([]any{1.0}, len(labels))...),
 			"y", npy(dict(fmt.Sprintf("<U%d", most), n+","), text))
 	}},
 }
@@ -168,9 +169,11 @@ func TestLabelBounds(t *testing.T) {
 // TestMissingLabels: in training a word for a missing value is refused where a label may stand, in
 // every format that has no other way to say so.
 func TestMissingLabels(t *testing.T) {
-	for _, word := range []string{"", "?", "NA", "nan", "NaN", "N/A", "n/a", "null", "NULL", "None"} {
+	for _, word := range []string{"", "?", "NA", "nan", "NaN", "N/A", "n/a", "null", "NULL",
+		"None"} {
 		for _, door := range labelDoors {
-			if word == "" && door.name != "csv" || word == "null" && door.name == "ndjson, numbers" {
+			if word == "" && door.name != "csv" ||
+				word == "null" && door.name == "ndjson, numbers" {
 				continue
 			}
 			file := filepath.Join(t.TempDir(), "data.npz")
@@ -190,9 +193,11 @@ func TestMissingLabels(t *testing.T) {
 // TestForgottenLabel: a row that is left out leaves nothing behind, also where its label, or that
 // it had none, was met there first.
 func TestForgottenLabel(t *testing.T) {
-	for _, data := range []string{"? 1:x\n1 1:1\n? 1:1\n-1 1:1\n", "x 1:x\n1 1:1\n? 1:1\n-1 1:1\n"} {
+	for _, data := range []string{"? 1:x\n1 1:1\n? 1:1\n-1 1:1\n",
+		"x 1:x\n1 1:1\n? 1:1\n-1 1:1\n"} {
 		s, err := OpenReader[float64](t.Context(), "in", strings.NewReader(data), Options{
-			LabelsOptional: true, OnError: "skip", Labels: &LabelMap{"-1", "1"}, Format: "svmlight"})
+			LabelsOptional: true, OnError: "skip", Labels: &LabelMap{"-1", "1"},
+			Format: "svmlight"})
 		if err != nil {
 			t.Fatal(err)
 		}

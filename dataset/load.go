@@ -24,26 +24,21 @@ type Data[T engine.Float] struct {
 // Load reads files whole. Any error, a bad row not allowed by OnError among them, leaves no data.
 // Memory: up to twice the data while text is read.
 func Load[T engine.Float](ctx context.Context, files []string, o Options) (*Data[T], error) {
-	size, err := o.checkFiles(files)
+	return loaded(openFiles[T](ctx, files, o, true))
+}
+
+// loaded is what a stream that could be opened gives.
+func loaded[T engine.Float](s *Stream[T], err error) (*Data[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := open[T](ctx, files, &opener{}, o, true)
-	if err != nil {
-		return nil, err
-	}
-	s.info.InputSize = size
 	return s.load()
 }
 
 // LoadReader is Load for one file that is read from r; name stands for it in errors.
 func LoadReader[T engine.Float](ctx context.Context, name string, r io.Reader,
 	o Options) (*Data[T], error) {
-	s, err := open[T](ctx, []string{name}, &opener{reader: r}, o, true)
-	if err != nil {
-		return nil, err
-	}
-	return s.load()
+	return loaded(open[T](ctx, []string{name}, &opener{reader: r}, o, true))
 }
 
 // maxAtOnce is how many values are reserved on the word of a header, 1 GiB of float32: a damaged
@@ -263,16 +258,7 @@ func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 	}
 	for i, r := range parts {
 		b.Y = append(b.Y, r.Y...)
-		if dense {
-			b.X = append(b.X, r.X[:r.N*b.Stride]...)
-		} else {
-			at := len(b.Idx)
-			b.Idx = append(b.Idx, r.Idx[:r.Ptr[r.N]]...)
-			b.Val = append(b.Val, r.Val[:r.Ptr[r.N]]...)
-			for _, p := range r.Ptr[1 : r.N+1] {
-				b.Ptr = append(b.Ptr, at+p)
-			}
-		}
+		format.AppendFeatures(b, &r.Block, r.N)
 		parts[i] = nil
 	}
 	s.rebase(d)

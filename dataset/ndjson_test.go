@@ -16,7 +16,7 @@ import (
 )
 
 // loaded returns the rows of a text, with the names of features.
-func loaded(text string, o Options) (string, Info, error) {
+func loadedRows(text string, o Options) (string, Info, error) {
 	d, err := LoadReader[float64](context.Background(), "in", strings.NewReader(text), o)
 	if err != nil {
 		return "", Info{}, err
@@ -39,7 +39,7 @@ func TestNamesInParts(t *testing.T) {
 	}
 	read := func(o Options) string {
 		o.OnError = "skip"
-		s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text.String()), o)
+		s, err := OpenReader[float64](t.Context(), "in", strings.NewReader(text.String()), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,9 +101,11 @@ func flattened(name string, v any, in map[string]float64) (ok bool) {
 // what is read are the same names and values. Chunks change nothing.
 func FuzzNDJSON(f *testing.F) {
 	for _, s := range []string{`{"y":1,"a":3,"b":"text","c":true,"d":null}`,
-		`{"y":-1,"x":{"3":0.5}}`, `{"y":1,"x":[1,2.5e-3,0]}`, `{"y":"a","é":["b","b"],"u":{"v":{}}}`,
+		`{"y":-1,"x":{"3":0.5}}`, `{"y":1,"x":[1,2.5e-3,0]}`,
+		`{"y":"a","é":["b","b"],"u":{"v":{}}}`,
 		`{"y":1,"a":"\u00e9\ud83d\ude00\n"}`, `{"y":1,"a":1,"a":2}`, `{"y":1,"a":01}`, `{"y":1,}`,
-		"{\"y\":1,\"a\":\"\xff\"}", `{"y":1,"a":[[[{"b":[1]}]]]}`, "{\"y\":0}\r\n\n{\"y\":1,\"7\":1}"} {
+		"{\"y\":1,\"a\":\"\xff\"}", `{"y":1,"a":[[[{"b":[1]}]]]}`,
+		"{\"y\":0}\r\n\n{\"y\":1,\"7\":1}"} {
 		f.Add([]byte(strings.ReplaceAll(s, `"y"`, `"4"`)), 7)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, size int) {
@@ -252,7 +254,7 @@ func strict(line string) bool {
 
 // TestScaledNames: features that have names are scaled by what training knows of each.
 func TestScaledNames(t *testing.T) {
-	rows, info, err := loaded(`{"y":1,"a":2,"b":10}`+"\n"+`{"y":0,"b":5,"a":1}`,
+	rows, info, err := loadedRows(`{"y":1,"a":2,"b":10}`+"\n"+`{"y":0,"b":5,"a":1}`,
 		Options{Scaling: "maxabs"})
 	if err != nil || rows != "+1 0:1 1:1|-1 0:0.5 1:0.5|" {
 		t.Fatal(rows, err)

@@ -22,11 +22,7 @@ func OpenRuns[T engine.Float](ctx context.Context, name string, f *format.Format
 func LoadRuns[T engine.Float](ctx context.Context, name string, f *format.Format,
 	open func(o *format.Options) (format.Runs, *format.Layout, error), o Options) (*Data[T],
 	error) {
-	s, err := openRuns[T](ctx, name, f, open, o, true)
-	if err != nil {
-		return nil, err
-	}
-	return s.load()
+	return loaded(openRuns[T](ctx, name, f, open, o, true))
 }
 
 func openRuns[T engine.Float](ctx context.Context, name string, f *format.Format,

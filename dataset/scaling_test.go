@@ -221,4 +221,3 @@ func TestScalingExtremes(t *testing.T) {
 		}
 	}
 }
-

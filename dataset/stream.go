@@ -76,11 +76,17 @@ type Stream[T engine.Float] struct {
 // first file (all of idx labels) and returns the errors that it finds there; ErrOption and the
 // errors of os.Open otherwise.
 func Open[T engine.Float](ctx context.Context, files []string, o Options) (*Stream[T], error) {
+	return openFiles[T](ctx, files, o, false)
+}
+
+// openFiles is Open, of a stream that may be taken whole.
+func openFiles[T engine.Float](ctx context.Context, files []string, o Options,
+	whole bool) (*Stream[T], error) {
 	size, err := o.checkFiles(files)
 	if err != nil {
 		return nil, err
 	}
-	s, err := open[T](ctx, files, &opener{}, o, false)
+	s, err := open[T](ctx, files, &opener{}, o, whole)
 	if err == nil {
 		s.info.InputSize = size
 	}

@@ -11,7 +11,8 @@ import (
 // another as for the whole.
 func FuzzVW(f *testing.F) {
 	for _, s := range []string{"1 |f a:1 b\n-1 2 |g c\n", "1 | 1 2:3\n0 | 0\n",
-		"a 'x|f:2 a |f a:-1e3\r\n", "|\n||\n1 |||", "1 1 0 |a\xff b", "1 |f a:1e308 a:1e308\n0 |", "\n# c\n1 |a:|b:"} {
+		"a 'x|f:2 a |f a:-1e3\r\n", "|\n||\n1 |||", "1 1 0 |a\xff b",
+		"1 |f a:1e308 a:1e308\n0 |", "\n# c\n1 |a:|b:"} {
 		f.Add([]byte(s), 3, uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, size int, bits uint8) {

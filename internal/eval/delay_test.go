@@ -160,8 +160,8 @@ func TestRecent(t *testing.T) {
 	}
 	for _, o := range []eval.Options{{Window: -1}, {Fading: 1}, {Fading: -0.1}, {Curve: -1},
 		{Window: 3, Fading: 0.5}, {Delay: -1}} {
-		if _, err := eval.Run(t.Context(), newOf(t, "perceptron", nil), memory(all), o); !errors.Is(err,
-			eval.ErrOptions) {
+		_, err := eval.Run(t.Context(), newOf(t, "perceptron", nil), memory(all), o)
+		if !errors.Is(err, eval.ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

@@ -171,7 +171,8 @@ func TestIDsBounds(t *testing.T) {
 	run := func(ids eval.IDs) eval.Result {
 		s := &lateSource{all: all, rows: rows}
 		ids.Row = s.row
-		got, err := eval.Run[float64](t.Context(), newOf(t, "perceptron", nil), s, eval.Options{IDs: &ids})
+		got, err := eval.Run[float64](t.Context(), newOf(t, "perceptron", nil), s,
+			eval.Options{IDs: &ids})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,8 +192,8 @@ func TestIDsBounds(t *testing.T) {
 		{IDs: &eval.IDs{Row: (&lateSource{}).row}},
 		{IDs: &eval.IDs{Row: (&lateSource{}).row, Most: 1}, Delay: 2},
 	} {
-		if _, err := eval.Run[float64](t.Context(), newOf(t, "perceptron", nil), &behind{b: all}, o); !errors.Is(
-			err, eval.ErrOptions) {
+		_, err := eval.Run[float64](t.Context(), newOf(t, "perceptron", nil), &behind{b: all}, o)
+		if !errors.Is(err, eval.ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

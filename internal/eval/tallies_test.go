@@ -128,7 +128,9 @@ func inMemory(b *engine.Block[float64]) sources {
 
 // inStream are examples that come.
 func inStream(b *engine.Block[float64]) sources {
-	return func(at int64, _ *eval.Options) eval.Source[float64] { return &behind{b: b, at: int(at)} }
+	return func(at int64, _ *eval.Options) eval.Source[float64] {
+		return &behind{b: b, at: int(at)}
+	}
 }
 
 // stood is where a run stood, as it is kept.

@@ -154,16 +154,21 @@ func (r *Rows[T]) Append(more *Rows[T]) {
 	r.Y, r.Code = append(r.Y, more.Y[:n]...), append(r.Code, more.Code[:n]...)
 	r.Line = append(r.Line, more.Line[:min(n, len(more.Line))]...)
 	r.ids.append(&more.ids, n)
-	if more.Dense() {
-		r.X = append(r.X, more.X[:n*more.Stride]...)
-	} else {
-		at, end := len(r.Idx), more.Ptr[n]
-		r.Idx, r.Val = append(r.Idx, more.Idx[:end]...), append(r.Val, more.Val[:end]...)
-		for _, p := range more.Ptr[1 : n+1] {
-			r.Ptr = append(r.Ptr, at+p)
-		}
-	}
+	AppendFeatures(&r.Block, &more.Block, n)
 	r.N += n
+}
+
+// AppendFeatures adds those of the first n rows of more, which are of the same kind and stride.
+func AppendFeatures[T engine.Float](b, more *engine.Block[T], n int) {
+	if more.Dense() {
+		b.X = append(b.X, more.X[:n*more.Stride]...)
+		return
+	}
+	at, end := len(b.Idx), more.Ptr[n]
+	b.Idx, b.Val = append(b.Idx, more.Idx[:end]...), append(b.Val, more.Val[:end]...)
+	for _, p := range more.Ptr[1 : n+1] {
+		b.Ptr = append(b.Ptr, at+p)
+	}
 }
 
 // BeginRecord says that an example of several lines begins at that byte: so a bad row among more

@@ -432,8 +432,8 @@ func namesTraining(first, header []string) bool {
 }
 
 // currencies are signs and codes that stand next to sums.
-var currencies = []string{"$", "€", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR",
-	"Fr.", "kr", "zł", "R$", "A$", "C$", "US$", "Kč", "₽", "₩", "руб"}
+var currencies = []string{"$", "€", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF", "JPY", "CNY",
+	"INR", "Fr.", "kr", "zł", "R$", "A$", "C$", "US$", "Kč", "₽", "₩", "руб"}
 
 // notation reports whether a text is a number in a notation that csv doesn't have: with a decimal
 // comma, thousands set apart, a currency, a percent sign, a bound or in brackets.

@@ -644,7 +644,8 @@ func (r *Rows[T]) beginRow(s *Settings) {
 
 // endRow ends the sparse row that begins at lo: where features have numbers they are sorted, and
 // those that come twice are added up, or bad if that is not meant. It returns what is bad.
-func (r *Rows[T]) endRow(s *Settings, lo int, code int32, numbers *indexed, adds bool) (bad string) {
+func (r *Rows[T]) endRow(s *Settings, lo int, code int32, numbers *indexed,
+	adds bool) (bad string) {
 	if numbers != nil {
 		at := lo + s.Bias
 		idx, val := r.Idx[at:], r.Val[at:]
