@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/eval"
 	"github.com/halfspace-ml/halfspace/internal/training"
 	"github.com/halfspace-ml/halfspace/learner"
 )
