@@ -64,8 +64,7 @@ func TestBlocksAsText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := LoadReader[float64](context.Background(), "in", strings.NewReader(text),
-				Options{})
+			d, err := load(text, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

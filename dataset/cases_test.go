@@ -112,6 +112,17 @@ func (c *fileCase) load(t *testing.T) (d *Data[float64], warned []string, err er
 	return d, warned, err
 }
 
+// opened is a stream of what r has, named in, which is closed in the end.
+func opened[T engine.Float](t testing.TB, r io.Reader, o Options) *Stream[T] {
+	t.Helper()
+	s, err := OpenReader[T](t.Context(), "in", r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
 // written writes files 0, 1, ... in a folder of their own.
 func written(t testing.TB, texts ...string) (files []string) {
 	t.Helper()

@@ -62,11 +62,7 @@ func TestConvert(t *testing.T) {
 	for _, tc := range convertibles {
 		for _, to := range format.Written() {
 			t.Run(tc.name+" "+to, func(t *testing.T) {
-				dir := t.TempDir()
-				text := filepath.Join(dir, "text")
-				if err := os.WriteFile(text, []byte(tc.text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				dir, text := t.TempDir(), written(t, tc.text)[0]
 				file, done, err := convert(t, dir, text, to, tc.o)
 				if want := refused[tc.name+" "+to]; want != "" {
 					if !errors.Is(err, ErrNoPlace) || !strings.Contains(err.Error(), want) {
@@ -131,10 +127,7 @@ func plain(d *Data[float64]) string {
 }
 
 func TestConvertOptions(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(file, []byte("1 1:1\n0 2:1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := written(t, "1 1:1\n0 2:1\n")[0]
 	for _, o := range []Options{{Bias: "append"}, {Normalize: "unit"}, {Scaling: "std"},
 		{Positive: "1"}, {HashBits: 3}, {Missing: "mean"}} {
 		if _, _, err := convert(t, t.TempDir(), file, "csv", o); !errors.Is(err, ErrOption) {

@@ -109,7 +109,7 @@ func TestCSVQuotedLines(t *testing.T) {
 		for _, size := range []int{0, 1, 7, 64, 300} {
 			for _, workers := range []int{1, 3} {
 				o.chunk, o.Workers = size, workers
-				d, err := LoadReader[float64](ctx, "in", strings.NewReader(text), o)
+				d, err := load(text, o)
 				check(fmt.Sprint("chunks of ", size), d, err)
 			}
 		}
@@ -194,7 +194,7 @@ func TestCSVOpenQuote(t *testing.T) {
 			if c.kind == ErrFormat && size > 0 {
 				continue
 			}
-			_, err := LoadReader[float64](context.Background(), "in", strings.NewReader(c.text), o)
+			_, err := load(c.text, o)
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.Is(err, c.kind) {
 				t.Errorf("%s, chunks of %d: %v, want %s", name, size, err, c.want)
 			}
@@ -203,7 +203,7 @@ func TestCSVOpenQuote(t *testing.T) {
 	// in rows that are skipped, a row is all of its lines
 	text := good + "3,\"z\nu\"v,no\n4,z,yes\nq,\"\n\",no\n5,z,no\n"
 	o := Options{Format: "csv", TextCols: []string{"t"}, OnError: "skip"}
-	d, err := LoadReader[float64](context.Background(), "in", strings.NewReader(text), o)
+	d, err := load(text, o)
 	if err != nil || d.Info.BadRows != 2 || len(rowsOfTable(d)) != 4 {
 		t.Errorf("%v, %v", err, d)
 	}

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,11 +23,8 @@ func TestManyTexts(t *testing.T) {
 		}
 	}()
 	defer r.Close()
-	s, err := OpenReader[float32](context.Background(), "ids", r, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened[float32](t, r, Options{})
+	var err error
 	for err == nil {
 		_, err = s.Next()
 	}

@@ -130,13 +130,6 @@ func numbered(n int) string {
 	return s.String()
 }
 
-func TestFolder(t *testing.T) {
-	if _, err := Load[float64](context.Background(), []string{t.TempDir()}, Options{}); !errors.Is(
-		err, ErrFormat) || !strings.Contains(err.Error(), "is a folder") {
-		t.Error(err)
-	}
-}
-
 // TestFloat32Range refuses what only a float64 holds.
 func TestFloat32Range(t *testing.T) {
 	_, err := LoadReader[float32](context.Background(), "in", strings.NewReader("+1 1:1e39\n"),
@@ -285,11 +278,8 @@ func TestParallel(t *testing.T) {
 					var got result
 					o.chunk, o.Workers = chunk, workers
 					o.OnBad = func(err error) { got.bad = append(got.bad, err.Error()) }
-					s, err := OpenReader[float64](context.Background(), "in",
-						strings.NewReader(text), o)
-					if err != nil {
-						t.Fatal(err)
-					}
+					s := opened[float64](t, strings.NewReader(text), o)
+					var err error
 					got.rows, err = drain(s)
 					got.err = fmt.Sprint(err)
 					got.info = s.Info()
@@ -383,14 +373,7 @@ func TestIDX(t *testing.T) {
 
 // TestFiles reads several csv files, each with its header, as one stream, and standard input.
 func TestFiles(t *testing.T) {
-	dir := t.TempDir()
-	var files []string
-	for i, text := range []string{"# c\na,b,class\n1,2,x\n", "a,b,class\n3,4,y\n", "5,6,x\n"} {
-		files = append(files, filepath.Join(dir, fmt.Sprint(i)))
-		if err := os.WriteFile(files[i], []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	files := written(t, "# c\na,b,class\n1,2,x\n", "a,b,class\n3,4,y\n", "5,6,x\n")
 	const want = "-1 1 2|+1 3 4|-1 5 6|"
 	for _, chunk := range []int{0, 3} {
 		d, err := Load[float64](context.Background(), files, Options{Header: []string{"a", "b",
@@ -424,12 +407,8 @@ func TestLabelled(t *testing.T) {
 	for i := range 3 * blockRows {
 		text.WriteString([]string{"+1 1:1\n", "7 1:1\n", "1:1\n", "-1\n"}[i%4])
 	}
-	s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text.String()),
+	s := opened[float64](t, strings.NewReader(text.String()),
 		Options{Labels: &LabelMap{"-1", "1"}, LabelsOptional: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
 	row := 0
 	for {
 		b, err := s.Next()
@@ -479,12 +458,7 @@ func TestGather(t *testing.T) {
 func TestAllocs(t *testing.T) {
 	text := strings.Repeat("+1 1:1 2:0.25 3:1e-3\n-1 1:2\n", 100000)
 	n := testing.AllocsPerRun(1, func() {
-		s, err := OpenReader[float32](context.Background(), "in", strings.NewReader(text),
-			Options{Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		s := opened[float32](t, strings.NewReader(text), Options{Workers: 1})
 		for {
 			if _, err := s.Next(); err != nil {
 				break
@@ -522,13 +496,9 @@ func TestCancel(t *testing.T) {
 
 // TestCloseEarly closes a stream that was hardly read.
 func TestCloseEarly(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(name, bytes.Repeat([]byte("+1 1:1\n-1 1:1\n"), 1<<18),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	files := written(t, strings.Repeat("+1 1:1\n-1 1:1\n", 1<<18))
 	for range 3 {
-		s, err := Open[float64](context.Background(), []string{name}, Options{})
+		s, err := Open[float64](t.Context(), files, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -579,6 +549,10 @@ func TestBrokenFiles(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Load[float64](t.Context(), nil, Options{}); !errors.Is(err, ErrOption) {
+		t.Error(err)
+	}
+	if _, err := Load[float64](t.Context(), []string{t.TempDir()}, Options{}); !errors.Is(err,
+		ErrFormat) || !strings.Contains(err.Error(), "is a folder") {
 		t.Error(err)
 	}
 }

@@ -15,12 +15,8 @@ func TestCSVIntegers(t *testing.T) {
 		"-3", "+4", "0.5", "12345678901234567890", "00000001", "8"}
 	parse := func(text string) []float32 {
 		t.Helper()
-		s, err := OpenReader[float32](t.Context(), "x.csv", strings.NewReader(text),
+		s := opened[float32](t, strings.NewReader(text),
 			Options{Format: "csv", Positive: "1", LabelCol: "class"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
 		var all []float32
 		for {
 			b, err := s.Next()
@@ -57,15 +53,13 @@ func TestCSVIntegers(t *testing.T) {
 		}
 	}
 	for _, short := range []string{"1,2,\n", "1,2\n", "1,2,3,4\n", "1,,3\n", ",2,3\n", "1,2x,3\n"} {
-		s, err := OpenReader[float32](t.Context(), "x.csv", strings.NewReader("a,b,class\n1,2,1\n"+
-			short), Options{Format: "csv", Positive: "1", Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := opened[float32](t, strings.NewReader("a,b,class\n1,2,1\n"+short),
+			Options{Format: "csv", Positive: "1", Workers: 1})
+		var err error
 		for err == nil {
 			_, err = s.Next()
 		}
-		if !strings.HasPrefix(err.Error(), "x.csv:3:") {
+		if !strings.HasPrefix(err.Error(), "in:3:") {
 			t.Errorf("%q: %v, want an error of line 3", short, err)
 		}
 		s.Close()

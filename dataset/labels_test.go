@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -103,13 +101,10 @@ func TestLabelsThroughDoors(t *testing.T) {
 				}
 				want[i] = int32(k)
 			}
-			file := filepath.Join(t.TempDir(), "data.npz")
-			if err := os.WriteFile(file, []byte(door.file(t, labels)), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			file := written(t, door.file(t, labels))
 			for _, size := range []int{0, 64, 1 << 10} {
 				o := Options{AnyClasses: true, Classes: []string{}, chunk: size, Workers: 2}
-				d, err := Load[float64](t.Context(), []string{file}, o)
+				d, err := Load[float64](t.Context(), file, o)
 				if err != nil {
 					t.Errorf("%s, %q: %v", door.name, list, err)
 					break
@@ -176,12 +171,8 @@ func TestMissingLabels(t *testing.T) {
 				word == "null" && door.name == "ndjson, numbers" {
 				continue
 			}
-			file := filepath.Join(t.TempDir(), "data.npz")
-			labels := []string{"1", "2", word, "1"}
-			if err := os.WriteFile(file, []byte(door.file(t, labels)), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			_, err := Load[float64](t.Context(), []string{file}, Options{AnyClasses: true,
+			file := written(t, door.file(t, []string{"1", "2", word, "1"}))
+			_, err := Load[float64](t.Context(), file, Options{AnyClasses: true,
 				Classes: []string{}})
 			if kept := door.name == "ndjson, texts" && word != "?"; (err == nil) != kept {
 				t.Errorf("%s, %q: %v", door.name, word, err)
@@ -195,12 +186,8 @@ func TestMissingLabels(t *testing.T) {
 func TestForgottenLabel(t *testing.T) {
 	for _, data := range []string{"? 1:x\n1 1:1\n? 1:1\n-1 1:1\n",
 		"x 1:x\n1 1:1\n? 1:1\n-1 1:1\n"} {
-		s, err := OpenReader[float64](t.Context(), "in", strings.NewReader(data), Options{
-			LabelsOptional: true, OnError: "skip", Labels: &LabelMap{"-1", "1"},
-			Format: "svmlight"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := opened[float64](t, strings.NewReader(data), Options{LabelsOptional: true,
+			OnError: "skip", Labels: &LabelMap{"-1", "1"}, Format: "svmlight"})
 		b, err := s.Next()
 		if err != nil || b.Len() != 3 {
 			t.Fatal(b, err)
@@ -221,24 +208,17 @@ func TestConvertedLabels(t *testing.T) {
 		for _, l := range list {
 			fmt.Fprintf(&in, "{\"label\":%q,\"x\":{\"1\":1}}\n", l)
 		}
-		from := filepath.Join(t.TempDir(), "in")
-		if err := os.WriteFile(from, []byte(in.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		from := written(t, in.String())
 		for _, to := range []string{"svmlight", "csv", "ndjson", "vw", "npz"} {
 			var out bytes.Buffer
-			if _, err := Convert(t.Context(), []string{from}, Options{},
+			if _, err := Convert(t.Context(), from, Options{},
 				Conversion{To: to, Out: &out}); err != nil {
 				if to == "ndjson" {
 					t.Errorf("%q to %s: %v", list, to, err)
 				}
 				continue
 			}
-			file := filepath.Join(t.TempDir(), "out."+to)
-			if err := os.WriteFile(file, out.Bytes(), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			d, err := Load[float64](t.Context(), []string{file}, Options{AnyClasses: true,
+			d, err := Load[float64](t.Context(), written(t, out.String()), Options{AnyClasses: true,
 				Classes: []string{}})
 			if err != nil || !slices.Equal(d.Info.Classes, list) {
 				t.Errorf("%q to %s: %v, %v", list, to, err, d)

@@ -125,12 +125,8 @@ func TestMemory(t *testing.T) {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			before, most, rows := m.HeapAlloc, uint64(0), 0
-			s, err := OpenReader[float64](context.Background(), "in",
-				&lines{n: tc.n, line: tc.line}, tc.o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
+			s := opened[float64](t, &lines{n: tc.n, line: tc.line}, tc.o)
+			var err error
 			for i := 0; ; i++ {
 				b, e := s.Next()
 				if i%16 == 0 || e != nil {

@@ -281,11 +281,7 @@ func TestStop(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
-		s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text),
-			Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := opened[float64](t, strings.NewReader(text), Options{})
 		time.AfterFunc(time.Duration(rng.IntN(3000))*time.Microsecond, s.Stop)
 		rows, err := drain(s)
 		if !strings.HasPrefix(want, rows) || err != nil && !errors.Is(err, ErrStopped) ||
@@ -299,10 +295,7 @@ func TestStop(t *testing.T) {
 		r, w := io.Pipe()
 		read := make(chan bool)
 		go func() { io.WriteString(w, text); close(read) }()
-		s, err := OpenReader[float64](context.Background(), "in", r, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := opened[float64](t, r, Options{})
 		<-read
 		s.Stop()
 		if rows, err := drain(s); rows != want || err != ErrStopped {
@@ -319,10 +312,7 @@ func TestPauseBase(t *testing.T) {
 	for _, first := range []string{"+1 1:1\n", "+1 0:1\n"} {
 		r, w := io.Pipe()
 		go io.WriteString(w, first+"-1 2:1\n")
-		s, err := OpenReader[float64](context.Background(), "in", r, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := opened[float64](t, r, Options{})
 		go func() { io.WriteString(w, "+1 0:5\n"); w.Close() }()
 		rows, err := drain(s)
 		want := "+1 0:1|-1 1:1|"
@@ -367,10 +357,8 @@ func TestOneClass(t *testing.T) {
 	} {
 		r, w := io.Pipe()
 		go io.WriteString(w, strings.Repeat(tc.first+" 1:1\n", 3))
-		s, err := OpenReader[float64](context.Background(), "in", r, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := opened[float64](t, r, Options{})
+		var err error
 		if tc.atOnce {
 			if _, err := s.Next(); err != nil {
 				t.Error(tc, err)
@@ -399,11 +387,7 @@ func TestOneClass(t *testing.T) {
 	r, w := io.Pipe()
 	go io.WriteString(w, "2 1:1\n2 1:1\n")
 	told := make(chan string, 10)
-	s, err := OpenReader[float64](context.Background(), "in", r,
-		Options{OnWarn: func(what string) { told <- what }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := opened[float64](t, r, Options{OnWarn: func(what string) { told <- what }})
 	s.Wait(3 * time.Second)
 	s.Wait(1500 * time.Millisecond)
 	w.Close()

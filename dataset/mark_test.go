@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"strings"
 	"testing"
 )
@@ -17,12 +16,11 @@ func TestMark(t *testing.T) {
 			strings.Repeat("C", 60) + "\n",
 	} {
 		for _, o := range []Options{{}, {Format: format}} {
-			want, err := LoadReader[float64](context.Background(), "in", strings.NewReader(text), o)
+			want, err := load(text, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := LoadReader[float64](context.Background(), "in",
-				strings.NewReader("\ufeff"+text), o)
+			d, err := load("\ufeff"+text, o)
 			if err != nil || d.Info.Format != format || d.Info.Rows != want.Info.Rows ||
 				d.Block.Dim != want.Block.Dim {
 				t.Errorf("%s: %v, %+v", format, err, d)
@@ -30,8 +28,7 @@ func TestMark(t *testing.T) {
 		}
 	}
 	// one is dropped; what is behind it is text
-	if _, err := LoadReader[float64](context.Background(), "in",
-		strings.NewReader("\ufeff\ufeff+1 1:1\n"), Options{}); err == nil {
+	if _, err := load("\ufeff\ufeff+1 1:1\n", Options{}); err == nil {
 		t.Error("two marks, and no error")
 	}
 }

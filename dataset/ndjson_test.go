@@ -17,7 +17,7 @@ import (
 
 // loaded returns the rows of a text, with the names of features.
 func loadedRows(text string, o Options) (string, Info, error) {
-	d, err := LoadReader[float64](context.Background(), "in", strings.NewReader(text), o)
+	d, err := load(text, o)
 	if err != nil {
 		return "", Info{}, err
 	}
@@ -39,10 +39,7 @@ func TestNamesInParts(t *testing.T) {
 	}
 	read := func(o Options) string {
 		o.OnError = "skip"
-		s, err := OpenReader[float64](t.Context(), "in", strings.NewReader(text.String()), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := opened[float64](t, strings.NewReader(text.String()), o)
 		rows, err := drain(s)
 		if err != nil {
 			t.Fatal(err)
@@ -259,12 +256,8 @@ func TestScaledNames(t *testing.T) {
 	if err != nil || rows != "+1 0:1 1:1|-1 0:0.5 1:0.5|" {
 		t.Fatal(rows, err)
 	}
-	s, err := OpenReader[float64](context.Background(), "in",
-		strings.NewReader(`{"y":0,"b":5,"a":1}`+"\n"), Options{Scaled: info.Scaling,
-			Names: info.Names, FixedNames: true, Labels: &info.Labels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := opened[float64](t, strings.NewReader(`{"y":0,"b":5,"a":1}`+"\n"),
+		Options{Scaled: info.Scaling, Names: info.Names, FixedNames: true, Labels: &info.Labels})
 	if rows, err = drain(s); err != nil || rows != "-1 0:0.5 1:0.5|" {
 		t.Error(rows, err)
 	}

@@ -3,8 +3,6 @@ package dataset
 import (
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"testing"
 )
@@ -13,17 +11,14 @@ import (
 // whether a file is loaded or read as a stream.
 func TestScaleFits(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	file := filepath.Join(t.TempDir(), "in.svm")
-	if err := os.WriteFile(file, []byte("+1 1:1\n-1 1:2 1157627911:1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files := written(t, "+1 1:1\n-1 1:2 1157627911:1\n")
 	for scaling, limit := range map[string]int64{"std": 1 << 30, "maxabs": math.MaxInt64} {
 		debug.SetMemoryLimit(limit)
 		o := Options{Scaling: scaling}
-		if _, err := Load[float32](t.Context(), []string{file}, o); !errors.Is(err, ErrMemory) {
+		if _, err := Load[float32](t.Context(), files, o); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: Load: %v, want %v", scaling, err, ErrMemory)
 		}
-		s, err := Open[float32](t.Context(), []string{file}, o)
+		s, err := Open[float32](t.Context(), files, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +30,8 @@ func TestScaleFits(t *testing.T) {
 		}
 		s.Close()
 	}
-	if (&config{method: "std"}).scaleFits(1000) != nil || (&config{}).scaleFits(math.MaxInt32) != nil {
+	if (&config{method: "std"}).scaleFits(1000) != nil ||
+		(&config{}).scaleFits(math.MaxInt32) != nil {
 		t.Error("few features, or none that are scaled, are refused")
 	}
 }

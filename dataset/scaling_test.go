@@ -124,12 +124,9 @@ func TestScaling(t *testing.T) {
 				}
 			}
 			o := Options{Bias: "append", Scaling: method}
-			s, err := OpenReader[float64](ctx, "x", strings.NewReader(text), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := opened[float64](t, strings.NewReader(text), o)
 			check("stream", gathered(t, s), func(i int) [][]float64 { return values[:i+1] })
-			d, err := LoadReader[float64](ctx, "x", strings.NewReader(text), o)
+			d, err := load(text, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,13 +149,9 @@ func TestScaling(t *testing.T) {
 // two, in any pieces, by any number of workers.
 func TestScalingGoesOn(t *testing.T) {
 	text, _ := someRows(500, false)
-	ctx := context.Background()
 	cut := strings.Index(text[len(text)/3:], "\n") + len(text)/3 + 1
 	read := func(text string, o Options) ([][]float64, *Scaling) {
-		s, err := OpenReader[float64](ctx, "x", strings.NewReader(text), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := opened[float64](t, strings.NewReader(text), o)
 		rows := gathered(t, s)
 		return rows, s.Info().Scaling
 	}
@@ -190,19 +183,13 @@ func TestScalingExtremes(t *testing.T) {
 				var b engine.Block[float64]
 				o := Options{Scaling: method}
 				if whole {
-					d, err := LoadReader[float64](context.Background(), "x",
-						strings.NewReader(text), o)
+					d, err := load(text, o)
 					if err != nil {
 						t.Fatal(err)
 					}
 					b = d.Block
 				} else {
-					s, err := OpenReader[float64](context.Background(), "x",
-						strings.NewReader(text), o)
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer s.Close()
+					s := opened[float64](t, strings.NewReader(text), o)
 					next, err := s.Next()
 					if err != nil {
 						t.Fatal(err)

@@ -1,12 +1,8 @@
 package dataset
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -45,16 +41,8 @@ func TestSum(t *testing.T) {
 		fmt.Fprintf(&text, "%d 1:%d %d:0.5\n", i/50%2*2-1, i%7, 2+i%11)
 	}
 	all := text.String()
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
-	whole := write("whole", all)
-	want := sumsOf(t, []string{whole}, Options{})
+	whole := written(t, all)
+	want := sumsOf(t, whole, Options{})
 	if len(want) != 3000 {
 		t.Fatalf("%d rows", len(want))
 	}
@@ -68,17 +56,13 @@ func TestSum(t *testing.T) {
 	if len(seen) != len(want) {
 		t.Errorf("%d sums of %d rows", len(seen), len(want))
 	}
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	io.WriteString(w, all)
-	w.Close()
 	half := strings.Index(all[len(all)/2:], "\n") + len(all)/2 + 1
-	parts := []string{write("a", all[:half]), write("b", strings.ReplaceAll(all[half:], " ", "  "))}
+	parts := written(t, all[:half], strings.ReplaceAll(all[half:], " ", "  "))
 	for name, got := range map[string][]uint64{
-		"small chunks": sumsOf(t, []string{whole}, Options{chunk: 100, Workers: 3}),
-		"packed":       sumsOf(t, []string{write("gz", packed.String())}, Options{}),
+		"small chunks": sumsOf(t, whole, Options{chunk: 100, Workers: 3}),
+		"packed":       sumsOf(t, written(t, string(gz([]byte(all)))), Options{}),
 		"two files":    sumsOf(t, parts, Options{Workers: 1}),
-		"any classes":  sumsOf(t, []string{whole}, Options{AnyClasses: true}),
+		"any classes":  sumsOf(t, whole, Options{AnyClasses: true}),
 	} {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: other sums", name)
@@ -95,7 +79,7 @@ func TestSum(t *testing.T) {
 			row++
 		}
 		row = strings.Count(all[:row-1], "\n")
-		got := sumsOf(t, []string{write("other", other)}, Options{})
+		got := sumsOf(t, written(t, other), Options{})
 		for i := range got {
 			if (got[i] == want[i]) != (i < row) {
 				t.Fatalf("another %s in row %d: row %d has %#x, was %#x", name, row, i, got[i],
