@@ -267,7 +267,7 @@ type Options struct {
 // Info says what was found and how much was read. On a Stream it covers the blocks returned so
 // far.
 type Info struct {
-	Format      string // name of the format; "blocks" of a program's own, "sonar", a generator's
+	Format      string // name of the format; "blocks" of a program's own, a generator's
 	Compression string // of the first file: "", gzip, bzip2, xz, zstd
 	// Kind is the format whose features these are: svmlight where they have numbers, though the
 	// file is none; else the file's own. A model keeps it.

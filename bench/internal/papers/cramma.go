@@ -536,12 +536,8 @@ func theorem1(epsilon, beta, eta, gamma float64) (updates, share float64) {
 
 // sonarData: 104 training patterns, mines first, in the order of the files, rho = 1.
 func sonarData(dir string) (problem, error) {
-	d, err := dataset.Sonar[float64](filepath.Join(dir, "sonar.mines"), filepath.Join(dir,
-		"sonar.rocks"), true)
-	if err != nil {
-		return problem{}, err
-	}
-	return problem{name: "sonar", block: measure.Augmented(&d.Block, 1)}, nil
+	b, err := measure.Sonar(dir)
+	return problem{name: "sonar", block: b}, err
 }
 
 // wbcData: the 683 patterns without missing attributes, rho = 10, Delta = 1.
