@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing/fstest"
 
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/engine"
 )
 
 // table is a source of one batch: columns as a table in memory has them.
@@ -113,60 +110,6 @@ func ExampleOptions() {
 	// Output:
 	// skipped: in:2:6: expected a number after "2:", found "abc" in "-1 2:abc"
 	// 2 rows, 1 bad
-}
-
-// A Preparer gives examples a bias and length 1 as reading would have done, so that one block can
-// be prepared in several ways. The bias is feature 0; the others move up by one.
-func ExamplePreparer() {
-	b := &engine.Block[float64]{Dim: 3, Ptr: []int{0, 2}, Idx: []int32{0, 2},
-		Val: []float64{2, 2}, Y: []float64{1}}
-	for _, o := range []dataset.Options{{Bias: "append"}, {Bias: "append", Normalize: "unit"}} {
-		var p *dataset.Preparer[float64]
-		p, err := dataset.NewPreparer[float64](o, dataset.Info{})
-		if err != nil {
-			log.Fatal(err)
-		}
-		idx, val := p.Block(b).Example(0)
-		fmt.Printf("%d %.3f\n", idx, val)
-	}
-	// Output:
-	// [0 1 3] [1.000 2.000 2.000]
-	// [0 1 3] [0.333 0.667 0.667]
-}
-
-// A file is converted to NumPy's arrays, which are read in its place.
-func ExampleConvert() {
-	dir, err := os.MkdirTemp("", "convert")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	text, arrays := filepath.Join(dir, "data.csv"), filepath.Join(dir, "data.npz")
-	if err := os.WriteFile(text, []byte("size,job,y\n1,clerk,a\n2,smith,b\n"), 0o600); err != nil {
-		log.Fatal(err)
-	}
-	f, err := os.Create(arrays)
-	if err != nil {
-		log.Fatal(err)
-	}
-	done, err := dataset.Convert(context.Background(), []string{text}, dataset.Options{},
-		dataset.Conversion{To: "npz", Out: f})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(done.Rows, "rows of", done.Format, done.Lost)
-
-	d, err := dataset.Load[float32](context.Background(), []string{arrays}, dataset.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d.Info.Format, "of", d.Info.Kind, d.Info.Dim, "features,", d.Info.Labels)
-	// Output:
-	// 2 rows of csv [the names of features: they are columns]
-	// npz of svmlight 3 features, {a b}
 }
 
 // Files of another file system than the machine's, such as an embed.FS, are read where they are.

@@ -35,51 +35,6 @@ func trimers(sequence string) (idx []int32) {
 	return idx
 }
 
-// TestFasta reads a small file: a wrapped sequence, letters in both cases and unknown ones, line
-// ends of both kinds and none at the end.
-func TestFasta(t *testing.T) {
-	for _, o := range []Options{{}, {Format: "fasta", chunk: 1, Workers: 2}, {Bias: "append",
-		Normalize: "unit"}} {
-		d, err := Load[float64](context.Background(), []string{"testdata/sites.fasta"}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bias := 0
-		want := make([]int32, 0, 50)
-		if o.Bias != "" {
-			bias = 1
-		}
-		if d.Info.Format != "fasta" || d.Info.Rows != 3 || d.Info.Dim != 6125+bias ||
-			d.Info.Positives != 1 || d.Info.Labels != (LabelMap{"-1", "1"}) {
-			t.Errorf("%+v", d.Info)
-		}
-		verify(t, &d.Block)
-		for i, sequence := range []string{"gAGACGTNacgtuACGTNacgtuACGTNacgtuACGTNacgtuACGTACGTcc",
-			strings.Repeat("T", 53), strings.Repeat("A", 53)} {
-			idx, val := d.Block.Sparse(i)
-			want = want[:0]
-			if bias > 0 {
-				want = append(want, 0)
-			}
-			for _, j := range trimers(sequence) {
-				want = append(want, j+int32(bias))
-			}
-			if fmt.Sprint(idx) != fmt.Sprint(want) {
-				t.Errorf("site %d: %v, want %v", i, idx, want)
-			}
-			one := 1.0
-			if bias > 0 {
-				one = 1 / 7.0710678118654755 // of 50 ones
-			}
-			for _, v := range val {
-				if diff := v - one; diff > 1e-15 || diff < -1e-15 {
-					t.Fatalf("site %d: value %v, want %v", i, v, one)
-				}
-			}
-		}
-	}
-}
-
 func TestFastaBad(t *testing.T) {
 	a, b := strings.Repeat("A", 60), strings.Repeat("C", 60)
 	good := "> label=1\n" + a + "\n> label=-1\n" + b + "\n"

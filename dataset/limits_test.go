@@ -222,7 +222,8 @@ func (z *zeros) Read(p []byte) (int, error) {
 }
 
 // bzip2Zeros is 50 MB of zeros packed by bzip2.
-const bzip2Zeros = "QlpoOTFBWSZTWQ4J4t8BX45AAMAAAAggADCATUZCoCWpCoCXMUFZJlNZk8TsPQAfaMEAwAAAEAAIIAAwzAmqaZUiDapSIPF3JFOFCQj9cpgw"
+const bzip2Zeros = "QlpoOTFBWSZTWQ4J4t8BX45AAMAAAAggADCATUZCoCWpCoCXMUFZJlNZk8Ts" +
+	"PQAfaMEAwAAAEAAIIAAwzAmqaZUiDapSIPF3JFOFCQj9cpgw"
 
 // TestBombs refuses little files that unpack to very much without ever being text, at their
 // beginning and behind good rows, before more than a little of it was unpacked.

@@ -64,8 +64,8 @@ func TestNPY(t *testing.T) {
 			"+1 1.5 -2|-1 0 3|"},
 		{"labels first", x, npy(dict("|b1", "2,"), byte(0), byte(1)), "y.npy X.npy", Options{},
 			"-1 1.5 -2|+1 0 3|"},
-		{"labels found beside, a bias", x, npy(dict("<f4", "2,"), float32(0.5), float32(2)), "X.npy",
-			Options{Bias: "append"}, "-1 1 1.5 -2|+1 1 0 3|"},
+		{"labels found beside, a bias", x, npy(dict("<f4", "2,"), float32(0.5), float32(2)),
+			"X.npy", Options{Bias: "append"}, "-1 1 1.5 -2|+1 1 0 3|"},
 		{"labels that are texts", x, npy(dict("<U2", "2,"), uint32('é'), uint32(0), uint32('+'),
 			uint32('1')), "X.npy", Options{}, "+1 1.5 -2|-1 0 3|"},
 		{"bytes", npy(dict("|u1", "2, 1"), byte(255), byte(0)), npy(dict("|S1", "2,"), byte('a'),
@@ -152,11 +152,12 @@ func TestBrokenNPY(t *testing.T) {
 		want       string
 		err        error
 	}{
-		{"no labels", x, "", "X.npy:byte 0: examples without labels: name both, as X.npy y.npy", ErrFormat},
+		{"no labels", x, "", "X.npy:byte 0: examples without labels: name both, as X.npy y.npy",
+			ErrFormat},
 		{"counts differ", x, npy(dict("<i8", "1,"), int64(1)), "2 examples, but y.npy has 1 labels",
 			ErrFormat},
-		{"more rows than the header says", x + "x", y, "X.npy:byte 102: expected the file's end behind " +
-			"2 rows, as the header says, found more", ErrFormat},
+		{"more rows than the header says", x + "x", y, "X.npy:byte 102: expected the file's end " +
+			"behind 2 rows, as the header says, found more", ErrFormat},
 		{"more labels than the header says", x, y + "x", "found more", ErrFormat},
 		{"labels of two dimensions", x, npy(dict("<i8", "2, 1"), int64(1), int64(-1)),
 			"y.npy:byte 0: expected labels, an array of one dimension: save y.ravel()", ErrFormat},
@@ -170,7 +171,8 @@ func TestBrokenNPY(t *testing.T) {
 		{"complex", npy(dict("<c16", "2, 2")), y, "can't be used", ErrFormat},
 		{"texts as features", npy(dict("<U1", "2, 2")), y, "can't be used", ErrFormat},
 		{"a negative size", npy(dict("<f8", "-2, 2")), y, "expected sizes", ErrFormat},
-		{"a huge size", npy(dict("<f8", "2, 99999999999999999999")), y, "expected sizes", ErrFormat},
+		{"a huge size", npy(dict("<f8", "2, 99999999999999999999")), y, "expected sizes",
+			ErrFormat},
 		{"no dictionary", npy("{}"), y, "expected an array of numbers", ErrFormat},
 		{"a version to come", "\x93NUMPY\x04\x00\x00\x00", y, "version 1 to 3", ErrFormat},
 		{"cut in the header", x[:40], y, "truncated", ErrTruncated},
@@ -185,8 +187,8 @@ func TestBrokenNPY(t *testing.T) {
 			"X.npy:2:2: expected a finite number, found NaN", ErrBadRow},
 		{"an infinity", npy(dict("<f4", "2, 2"), float32(1), float32(2), float32(math.Inf(-1)),
 			float32(0)), y, "X.npy:2:1: expected a finite number, found -Inf", ErrBadRow},
-		{"a label that is none", x, npy(dict("<f8", "2,"), 1.0, math.NaN()), "found NaN, which is label 2 of ",
-			ErrBadRow},
+		{"a label that is none", x, npy(dict("<f8", "2,"), 1.0, math.NaN()),
+			"found NaN, which is label 2 of ", ErrBadRow},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			said, _, err := arrays(t, tc.x, tc.y, "X.npy", Options{})
@@ -204,15 +206,8 @@ func FuzzNPY(f *testing.F) {
 	f.Add([]byte(x[:50]), []byte(npy(dict("<U1", "2,"), uint32('a'), uint32(1<<31))))
 	f.Add([]byte(npy(dict("|u1", "1, 1"), byte(7))), []byte(npy(dict("|S1", "1,"), byte(0))))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		dir := t.TempDir()
-		files := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
-		for i, text := range [][]byte{a, b} {
-			if err := os.WriteFile(files[i], text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		d, err := Load[float32](context.Background(), files, Options{Format: "npy", Positive: "1",
-			OnError: "skip", OnBad: func(error) {}})
+		d, err := Load[float32](t.Context(), written(t, string(a), string(b)),
+			Options{Format: "npy", Positive: "1", OnError: "skip", OnBad: func(error) {}})
 		if err != nil {
 			return
 		}
@@ -225,20 +220,14 @@ func FuzzNPY(f *testing.F) {
 
 // A float64 that float32 has no room for is said to be that, not an infinity that no file has.
 func TestNPYTooLarge(t *testing.T) {
-	dir := t.TempDir()
-	x, y := filepath.Join(dir, "X.npy"), filepath.Join(dir, "y.npy")
-	for file, text := range map[string]string{
-		x: npy(dict("<f8", "2, 2"), 1.0, 2.0, 3.0, -1e300), y: npy(dict("<f8", "2,"), 1.0, -1.0)} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, err := Load[float32](context.Background(), []string{x, y}, Options{})
-	const want = "X.npy:2:2: -1e+300 is too large for a float32"
+	files := written(t, npy(dict("<f8", "2, 2"), 1.0, 2.0, 3.0, -1e300),
+		npy(dict("<f8", "2,"), 1.0, -1.0))
+	_, err := Load[float32](t.Context(), files, Options{})
+	const want = "0:2:2: -1e+300 is too large for a float32"
 	if !errors.Is(err, ErrBadRow) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if _, err := Load[float64](context.Background(), []string{x, y}, Options{}); err != nil {
+	if _, err := Load[float64](t.Context(), files, Options{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -13,49 +11,67 @@ import (
 	"testing"
 )
 
-// readShards reads all of n parts of the rows of files, in order, as streams or whole.
-func readShards(t *testing.T, files []string, n int, o Options, whole bool) (rows []string) {
-	t.Helper()
-	var text strings.Builder
-	sum := uint64(0)
-	for k := 1; k <= n; k++ {
+// parts are n parts of the rows of files, read in order.
+type parts struct {
+	rows      string
+	good, bad int
+	some      int // parts that have rows
+	cut       uint64
+}
+
+// readParts reads all of n parts of the rows of files, as streams or whole; n = 0: the files as
+// they are.
+func readParts(files []string, n int, o Options, whole bool) (p parts, err error) {
+	for k := min(n, 1); k <= n; k++ {
 		o.Rows = RowShard{k, n}
 		var info Info
+		rows := ""
 		if whole {
-			d, err := Load[float64](context.Background(), files, o)
-			if errors.Is(err, ErrEmpty) {
-				continue
-			}
-			if err != nil {
-				t.Fatalf("%v of %d: %v", files, n, err)
-			}
-			info = d.Info
-			for i := range d.Block.Len() {
-				idx, val := d.Block.Example(i)
-				fmt.Fprintln(&text, d.Block.Y[i], idx, val)
+			var d *Data[float64]
+			if d, err = Load[float64](context.Background(), files, o); err == nil {
+				info, rows = d.Info, dump(&d.Block)
 			}
 		} else {
-			s, err := Open[float64](context.Background(), files, o)
-			if err != nil {
-				t.Fatalf("%v, part %d of %d: %v", files, k, n, err)
+			var s *Stream[float64]
+			if s, err = Open[float64](context.Background(), files, o); err == nil {
+				rows, err = drain(s)
+				info = s.Info()
 			}
-			rows, err := drain(s)
-			if info = s.Info(); errors.Is(err, ErrEmpty) {
-				continue
-			}
-			if err != nil {
-				t.Fatalf("%v, part %d of %d: %v", files, k, n, err)
-			}
-			text.WriteString(rows)
 		}
-		if sum == 0 {
-			sum = info.Cut
+		p.rows, p.good, p.bad = p.rows+rows, p.good+info.Rows, p.bad+info.BadRows
+		if err != nil && !(errors.Is(err, ErrEmpty) && n > 0) {
+			return p, err
 		}
-		if info.Cut != sum || sum == 0 {
-			t.Errorf("part %d of %d is of the cut %d, those before of %d", k, n, info.Cut, sum)
+		if info.Rows == 0 {
+			continue
+		}
+		if p.some++; p.some == 1 {
+			p.cut = info.Cut
+		}
+		if info.Cut != p.cut || n > 0 && p.cut == 0 {
+			return p, fmt.Errorf("part %d of %d is of the cut %d, those before of %d", k, n,
+				info.Cut, p.cut)
 		}
 	}
-	return strings.Split(text.String(), "\n")
+	return p, nil
+}
+
+// sameParts demands that parts of files, read in any way, are all rows, each once and in order.
+func sameParts(t *testing.T, files []string, o Options, most ...int) {
+	t.Helper()
+	want, err := readParts(files, 0, o, false)
+	if err != nil {
+		t.Fatalf("%v: %v", files, err)
+	}
+	for _, n := range most {
+		for _, whole := range []bool{false, true} {
+			got, err := readParts(files, n, o, whole)
+			if got.rows != want.rows || got.good != want.good || err != nil {
+				t.Errorf("%v in %d parts, loaded %v: %d rows, want %d: %v", files, n, whole,
+					got.good, want.good, err)
+			}
+		}
+	}
 }
 
 // TestRowShards: parts of the rows are all rows, each once and in their order, whatever the files
@@ -65,11 +81,7 @@ func TestRowShards(t *testing.T) {
 	write := func(name, text string) string {
 		name = filepath.Join(dir, name)
 		if strings.HasSuffix(name, ".gz") {
-			var b bytes.Buffer
-			z := gzip.NewWriter(&b)
-			z.Write([]byte(text))
-			z.Close()
-			text = b.String()
+			text = string(gz([]byte(text)))
 		}
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -113,35 +125,8 @@ func TestRowShards(t *testing.T) {
 		{[]string{write("a.csv", csv(80)), write("b.csv", csv(9)), write("c.csv", csv(50))},
 			Options{Labels: labels}},
 	} {
-		want := readShards(t, tc.files, 1, tc.o, false)
-		all, _, _, err := readAll(tc.files, tc.o)
-		if err != nil || all != strings.Join(want, "\n") {
-			t.Fatalf("%v: one part of one is not all rows: %v", tc.files, err)
-		}
-		for _, n := range []int{2, 7, 200} {
-			if got := readShards(t, tc.files, n, tc.o, false); !equal(got, want) {
-				t.Errorf("%v in %d parts: %d rows, want %d", tc.files, n, len(got)-1, len(want)-1)
-			}
-		}
-		loaded := readShards(t, tc.files, 1, tc.o, true)
-		if got := readShards(t, tc.files, 5, tc.o, true); !equal(got, loaded) {
-			t.Errorf("%v in 5 parts, loaded: %d rows, want %d", tc.files, len(got)-1,
-				len(loaded)-1)
-		}
+		sameParts(t, tc.files, tc.o, 1, 2, 7, 200)
 	}
-}
-
-func equal(a, b []string) bool { return strings.Join(a, "\n") == strings.Join(b, "\n") }
-
-// readAll reads files by one stream.
-func readAll(files []string, o Options) (rows string, good, bad int, err error) {
-	s, err := Open[float64](context.Background(), files, o)
-	if err != nil {
-		return "", 0, 0, err
-	}
-	rows, err = drain(s)
-	in := s.Info()
-	return rows, in.Rows, in.BadRows, err
 }
 
 // TestOpenFile: what the options open stands for files, whole and in parts.
@@ -159,20 +144,12 @@ func TestOpenFile(t *testing.T) {
 		return os.Open(filepath.Join(dir, name))
 	}}
 	there, here := []string{"gs://in/a"}, []string{filepath.Join(dir, "a")}
-	for _, n := range []int{1, 3} {
-		for _, whole := range []bool{false, true} {
-			got, want := readShards(t, there, n, o, whole), readShards(t, here, n, Options{}, whole)
-			if !equal(got, want) || len(want[0]) == 0 {
-				t.Errorf("%d parts:\n%.99s\nwant\n%.99s", n, got, want)
-			}
-		}
-	}
-	all, _, _, err := readAll(there, o)
-	want, _, _, _ := readAll(here, Options{})
-	if all != want || err != nil {
+	sameParts(t, there, o, 1, 3)
+	got, err := readParts(there, 0, o, false)
+	if want, _ := readParts(here, 0, Options{}, false); got.rows != want.rows || err != nil {
 		t.Errorf("other rows: %v", err)
 	}
-	if _, _, _, err := readAll([]string{"gs://in/b"}, o); !errors.Is(err, os.ErrNotExist) {
+	if _, err := readParts([]string{"gs://in/b"}, 0, o, false); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("of what isn't there: %v", err)
 	}
 }
@@ -181,16 +158,7 @@ func TestOpenFile(t *testing.T) {
 func TestRowShardsIDX(t *testing.T) {
 	dir := t.TempDir()
 	images, o := idxFiles(t, dir, 23)
-	want := readShards(t, []string{images}, 1, o, false)
-	for _, n := range []int{2, 3, 23, 40} {
-		if got := readShards(t, []string{images}, n, o, false); !equal(got, want) {
-			t.Errorf("%d parts: %d rows, want %d", n, len(got)-1, len(want)-1)
-		}
-	}
-	want = readShards(t, []string{images}, 1, o, true)
-	if got := readShards(t, []string{images}, 4, o, true); !equal(got, want) || len(got) != 24 {
-		t.Errorf("loaded: %d rows, want %d", len(got)-1, len(want)-1)
-	}
+	sameParts(t, []string{images}, o, 1, 2, 3, 4, 23, 40)
 }
 
 // TestRowShardsChanged: the fingerprint is of the text, its files and the number of parts.
@@ -241,23 +209,6 @@ func TestRowShardsWrong(t *testing.T) {
 	}
 }
 
-// readParts reads all of n parts of a file's rows, in order: rows, how many were good and bad, how
-// many parts have rows, and the first error.
-func readParts(file string, n int, o Options) (rows string, good, bad, parts int, err error) {
-	for k := 1; k <= n; k++ {
-		o.Rows = RowShard{k, n}
-		text, some, wrong, err := readAll([]string{file}, o)
-		rows, good, bad = rows+text, good+some, bad+wrong
-		if err != nil && !errors.Is(err, ErrEmpty) {
-			return rows, good, bad, parts, err
-		}
-		if some > 0 {
-			parts++
-		}
-	}
-	return rows, good, bad, parts, nil
-}
-
 // idxFiles writes n images, with their labels beside them.
 func idxFiles(t *testing.T, dir string, n int) (file string, o Options) {
 	t.Helper()
@@ -280,12 +231,8 @@ func idxFiles(t *testing.T, dir string, n int) (file string, o Options) {
 
 // TestPartPlace: an error in a part says where its lines are counted from.
 func TestPartPlace(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "data")
-	text := strings.Repeat("+1 1:1\n-1 2:1\n", 10) + "oops\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, _, _, err := readAll([]string{file}, Options{Rows: RowShard{2, 2}})
+	file := written(t, strings.Repeat("+1 1:1\n-1 2:1\n", 10)+"oops\n")[0]
+	_, err := readParts([]string{file}, 2, Options{}, false)
 	want := file + " from byte 77:10:1: expected a label"
 	if !errors.Is(err, ErrBadRow) || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
@@ -313,7 +260,8 @@ func FuzzParts(f *testing.F) {
 	}, {
 		"a,b,class\n" + strings.Repeat("1,2,1\n3,4,y\n", 40),
 		"# c\n\nclass;a;b\n" + strings.Repeat("1;1;2\ny;3;4\n", 9),
-		strings.Repeat("# comment\n", 500) + "1st,2nd,class\n" + strings.Repeat("1,2,1\n3,4,y\n", 9),
+		strings.Repeat("# comment\n", 500) + "1st,2nd,class\n" +
+			strings.Repeat("1,2,1\n3,4,y\n", 9),
 		strings.Repeat("\"1\",\"a,\"\"b\"\n\"2\",\"1\"\n", 20),
 	}, {
 		strings.Repeat(record("1", a)+record("-1", c), 20),
@@ -331,18 +279,15 @@ func FuzzParts(f *testing.F) {
 		if o.Format == "csv" { // texts in columns: no part knows their numbers
 			o.HashBits = 8
 		}
-		file := filepath.Join(t.TempDir(), "data")
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		want, rows, bad, err := readAll([]string{file}, o)
+		file := written(t, string(text))[0]
+		want, err := readParts([]string{file}, 0, o, false)
 		if err != nil { // none has a 1, say: others tell more of a file without
 			return
 		}
 		n = int(uint(n)%20) + 1
-		got, good, wrong, _, err := readParts(file, n, o)
-		if err != nil || got != want || good != rows || wrong != bad {
-			t.Errorf("%q in %d: %q, %d bad, want %q, %d: %v", text, n, got, wrong, want, bad, err)
+		got, err := readParts([]string{file}, n, o, false)
+		if err != nil || got.rows != want.rows || got.good != want.good || got.bad != want.bad {
+			t.Errorf("%q in %d: %+v, want %+v: %v", text, n, got, want, err)
 		}
 	})
 }
@@ -363,14 +308,15 @@ func TestPartNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Labels = &all.Info.Labels
-		want, good, _, err := readAll([]string{file}, o)
+		want, err := readParts([]string{file}, 0, o, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Names, o.FixedNames = all.Info.Names, true
-		got, n, _, parts, err := readParts(file, 4, o)
-		if err != nil || got != want || n != good || parts < 2 {
-			t.Errorf("%d rows of %d in %d parts: %v\n%s", n, good, parts, err, got)
+		got, err := readParts([]string{file}, 4, o, false)
+		if err != nil || got.rows != want.rows || got.good != want.good || got.some < 2 {
+			t.Errorf("%d rows of %d in %d parts: %v\n%s", got.good, want.good, got.some, err,
+				got.rows)
 		}
 	}
 }

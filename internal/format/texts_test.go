@@ -35,8 +35,8 @@ func sources(t *testing.T, folders ...string) map[string]*ast.File {
 
 // TestNamesCompared: what depends on a format stands in its row, and no code asks for its name.
 func TestNamesCompared(t *testing.T) {
-	for name, f := range sources(t, ".", "../../dataset", "../../model", "../../eval", "../training",
-		"../../internal/command") {
+	for name, f := range sources(t, ".", "../../dataset", "../../model", "../eval",
+		"../training", "../command") {
 		check := func(e ast.Expr) {
 			s, ok := e.(*ast.BasicLit)
 			if ok && s.Kind == token.STRING && Lookup(strings.Trim(s.Value, `"`)) != nil {
@@ -84,7 +84,8 @@ func TestTable(t *testing.T) {
 	if got := Or(Names(nil)); got != "svmlight, csv, ndjson, vw, npy, npz, idx or fasta" {
 		t.Error(got)
 	}
-	if got := Taking("LabelCol"); !slices.Equal(got, []string{"csv", "ndjson", "npz"}) || Help("LabelCol") == "" {
+	if got := Taking("LabelCol"); !slices.Equal(got, []string{"csv", "ndjson", "npz"}) ||
+		Help("LabelCol") == "" {
 		t.Error(got)
 	}
 	if f := Lookup("none"); f.Takes("LabelCol") || f.HasColumns() || f.HasIndices() {

@@ -18,8 +18,8 @@ const sonarDim = 60
 
 // Sonar loads from dir the sonar returns of R. P. Gorman and T. J. Sejnowski, from their original
 // files: of each the training set of the "aspect-angle dependent" experiment, whose names have a
-// star: 49 mines, labelled +1, then 55 rocks, -1, in the order of the files. They are in the augmented
-// space: each has one more feature, which is 1.
+// star: 49 mines, labelled +1, then 55 rocks, -1, in the order of the files. They are in the
+// augmented space: each has one more feature, which is 1.
 func Sonar(dir string) (*engine.Block[float64], error) {
 	b := &engine.Block[float64]{Dim: sonarDim, Stride: sonarDim}
 	for _, file := range []struct {
@@ -84,7 +84,8 @@ func readSonar(r io.Reader, label float64, b *engine.Block[float64]) error {
 	case err != nil:
 		return fmt.Errorf("%d: %w", line, err)
 	case inside:
-		return fmt.Errorf("%d: the last return has no closing brace: %w", line, dataset.ErrTruncated)
+		return fmt.Errorf("%d: the last return has no closing brace: %w", line,
+			dataset.ErrTruncated)
 	case seen == 0:
 		return fmt.Errorf("%d: %w", line, dataset.ErrEmpty)
 	}
