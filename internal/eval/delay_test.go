@@ -30,7 +30,7 @@ func TestDelay(t *testing.T) {
 		if _, err := eval.Run(t.Context(), plain, memory(c.data), c.o); err != nil {
 			t.Fatal(err)
 		}
-		for _, delay := range []int{1, 7, 255, 299, 300, 1000} {
+		for _, delay := range []int{0, 1, 7, 255, 299, 300, 1000} {
 			want := delayedByHand(t, fresh(), c.data, delay, c.o)
 			for _, size := range []int{1, 5, 256} {
 				o, l := c.o, fresh()

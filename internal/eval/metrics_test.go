@@ -314,22 +314,3 @@ func TestMetricsAllocs(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkMetrics(b *testing.B) {
-	two, _, _ := sample()
-	for _, c := range []struct {
-		name string
-		o    eval.MetricsOptions
-	}{{"classes", eval.MetricsOptions{}}, {"auc", eval.MetricsOptions{AUC: true}},
-		{"fading", eval.MetricsOptions{Fading: 0.999}}} {
-		for i := range two {
-			two[i].Proba = false
-		}
-		b.Run(c.name, func(b *testing.B) {
-			m := eval.NewMetrics(c.o)
-			for i := 0; b.Loop(); i++ {
-				m.Add(&two[i%len(two)])
-			}
-		})
-	}
-}

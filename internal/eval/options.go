@@ -143,10 +143,7 @@ type Result struct {
 // ProgressiveError returns the share of wrong predictions in the first pass, each made before its
 // label was shown; 0 if nothing was presented.
 func (r Result) ProgressiveError() float64 {
-	if r.Examples == 0 {
-		return 0
-	}
-	return float64(r.Errors) / float64(r.Examples)
+	return share(r.Errors, r.Examples)
 }
 
 // NsPerExample returns the nanoseconds of learning for one example that this run presented.

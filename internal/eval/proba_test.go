@@ -1,14 +1,11 @@
 package eval_test
 
 import (
-	"context"
 	"errors"
 	"math"
-	"reflect"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/eval"
-	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // TestProbabilities: values by hand.
@@ -57,79 +54,19 @@ func believe(m *eval.Metrics, y, p float64) {
 	m.Add(&o)
 }
 
-// TestRunProba: the probabilities of a run are those that each example had before it was learned,
-// of the first pass in the result and of all in the progress; the model is that of a run without.
+// TestRunProba: probabilities are of the first pass in the result, and of all in the progress.
+// TestDelay holds that they are those which each example had before it was learned.
 func TestRunProba(t *testing.T) {
-	d := denseData(t, 60)
-	fresh := func() learner.Learner[float32] {
-		e, err := learner.Lookup("sogp")
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := learner.New[float32](e, e.Config(), learner.Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
-	}
-	want, all := eval.NewMetrics(eval.MetricsOptions{}), eval.NewMetrics(eval.MetricsOptions{})
-	l := fresh()
-	for epoch := range 2 {
-		for i := range d.Block.Len() {
-			b := d.Block.Slice(i, i+1)
-			var p [1]float64
-			var r [1]learner.Round
-			if err := errors.Join(learner.ProberOf(l).Proba(&b, p[:]), l.Learn(&b,
-				r[:])); err != nil {
-				t.Fatal(err)
-			}
-			believe(all, float64(b.Y[0]), p[0])
-			if epoch == 0 {
-				believe(want, float64(b.Y[0]), p[0])
-			}
-		}
-	}
-	src := eval.NewMemory(&d.Block, d.Gather)
+	all := random(60, 4)
 	var seen recorder
-	got := fresh()
-	r, err := eval.Run(context.Background(), got, src, eval.Options{Epochs: 2, Proba: true,
-		Progress: &seen})
-	if err != nil {
-		t.Fatal(err)
+	o := eval.Options{Epochs: 2, Proba: true, Progress: &seen}
+	r, err := eval.Run(t.Context(), newOf(t, "sogp", nil), memory(all), o)
+	if err != nil || r.Proba.Examples() != 60 || seen.ends[0].Proba.Examples() != 120 ||
+		r.Proba.LogLoss() != r.Metrics.LogLoss() || r.Proba.LogLoss() <= seen.ends[0].Proba.LogLoss() {
+		t.Errorf("%v: %+v, at the end %+v", err, r.Proba, seen.ends)
 	}
-	if !sameProba(r.Proba, want) {
-		t.Errorf("tallied %+v, want %+v", r.Proba, want)
-	}
-	plain := fresh()
-	if _, err := eval.Run(context.Background(), plain, src, eval.Options{Epochs: 2}); err != nil {
-		t.Fatal(err)
-	}
-	f, g := make([]float64, d.Block.Len()), make([]float64, d.Block.Len())
-	if err := errors.Join(got.Score(&d.Block, f), plain.Score(&d.Block, g)); err != nil {
-		t.Fatal(err)
-	}
-	for i := range f {
-		if f[i] != g[i] {
-			t.Fatalf("example %d scores %v after a run with probabilities, %v without", i, f[i],
-				g[i])
-		}
-	}
-	if last := seen.ends[0].Proba; !sameProba(last, all) {
-		t.Errorf("the end says %+v, want %+v", last, all)
-	}
-
-	e, _ := learner.Lookup("pa")
-	pa, err := learner.New[float32](e, e.Config(), learner.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := eval.Run(context.Background(), pa, src, eval.Options{Proba: true}); !errors.Is(err,
+	if _, err := eval.Run(t.Context(), newOf(t, "pa", nil), memory(all), o); !errors.Is(err,
 		eval.ErrOptions) {
 		t.Errorf("pa: %v, want %v", err, eval.ErrOptions)
 	}
-}
-
-func sameProba(a, b *eval.Metrics) bool {
-	return a != nil && a.Examples() == b.Examples() && a.LogLoss() == b.LogLoss() &&
-		a.Brier() == b.Brier() && reflect.DeepEqual(a.Calibration(), b.Calibration())
 }

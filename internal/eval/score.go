@@ -58,12 +58,7 @@ type Count struct {
 }
 
 // Error returns Errors/Examples, 0 without examples.
-func (c Count) Error() float64 {
-	if c.Examples == 0 {
-		return 0
-	}
-	return float64(c.Errors) / float64(c.Examples)
-}
+func (c Count) Error() float64 { return share(c.Errors, c.Examples) }
 
 // Add tallies one score of an example labelled y, -1 or +1; 0 is neither, of which any score is an
 // error.
