@@ -102,9 +102,12 @@ func (t *textRow[T]) add(off int, v T, hash func() uint32) (once bool, bad strin
 // lo; buf is memory.
 func (c *Chunk[T]) word(s *Settings, lo int, buf *[]byte, prefix string, text []byte, start,
 	off int) (bad string) {
-	t := textRow[T]{Chunk: c, s: s, start: start, row: lo,
-		name: append(append(append((*buf)[:0], prefix...), '='), text...)}
-	*buf = t.name
-	_, bad = t.add(off, 1, func() uint32 { return HashName([]byte(prefix), text) })
+	name := append(append(append((*buf)[:0], prefix...), '='), text...)
+	*buf = name
+	var hash func() uint32
+	if s.HashBits > 0 {
+		hash = func() uint32 { return HashName([]byte(prefix), text) }
+	}
+	_, bad = feature(c.Out, lo, name, 1, Place{c.Out.N, c.Out.Lines, start, off}, hash)
 	return bad
 }

@@ -32,9 +32,8 @@ type About struct {
 // format has no place for is an ErrNoPlace, or, where the examples serve without it, in Lost.
 // Not safe for concurrent use.
 type Writer struct {
-	write func(b *engine.Block[float64], e *written) error
+	of    writerOf
 	e     written
-	whole bool
 	calls int
 }
 
@@ -51,24 +50,28 @@ type written struct {
 	lost    []string
 	to      string
 	line    []byte // memory that calls use again
+
+	word int8     // svmlight: whether labels are words (1) or numbers (-1); 0: not yet known
+	keys [][]byte // ndjson: those of the features, quoted
 }
 
 // writerOf is a format that is written.
 type writerOf struct {
 	format *Format
 	whole  bool // all examples at once
-	begin  func(e *written) (write func(b *engine.Block[float64], e *written) error, err error)
+	begin  func(e *written) error
+	write  func(e *written, b *engine.Block[float64]) error
 }
 
 // writers lists them, in the order of the table.
 func writers() []writerOf {
 	return []writerOf{
-		{SVMLight, false, beginSVMLight},
-		{CSV, true, beginCSV},
-		{NDJSON, false, beginNDJSON},
-		{VW, false, beginVW},
-		{NPY, true, beginNPY},
-		{NPZ, true, beginNPZ},
+		{SVMLight, false, (*written).beginSVMLight, (*written).svmlight},
+		{CSV, true, nil, (*written).csv},
+		{NDJSON, false, (*written).beginNDJSON, (*written).ndjson},
+		{VW, false, nil, (*written).vw},
+		{NPY, true, (*written).beginNPY, (*written).npy},
+		{NPZ, true, (*written).beginNPZ, (*written).npz},
 	}
 }
 
@@ -104,11 +107,12 @@ func NewWriter(w, labels io.Writer, to string, about About) (*Writer, error) {
 		if f.format.Name != to {
 			continue
 		}
-		out := &Writer{whole: f.whole, e: written{about: about, labels: labels, to: to,
+		out := &Writer{of: f, e: written{about: about, labels: labels, to: to,
 			columns: about.columns(), out: bufio.NewWriterSize(w, 1<<16)}}
-		var err error
-		out.write, err = f.begin(&out.e)
-		return out, err
+		if f.begin == nil {
+			return out, nil
+		}
+		return out, f.begin(&out.e)
 	}
 	return nil, fmt.Errorf("format %q: expected %s: %w", to, Or(Written()), ErrOption)
 }
@@ -118,7 +122,7 @@ func NewWriter(w, labels io.Writer, to string, about About) (*Writer, error) {
 // About.Lead, where features have names that are no columns'. Both may grow from call to call, and
 // keep what they had. csv, npy and npz take all examples in one call.
 func (w *Writer) Write(b *engine.Block[float64], classes, names []string) error {
-	if w.calls++; w.whole && w.calls > 1 {
+	if w.calls++; w.of.whole && w.calls > 1 {
 		return fmt.Errorf("%s: all examples in one call of Write: %w", w.e.to, ErrOption)
 	}
 	most := int32(-1)
@@ -132,7 +136,7 @@ func (w *Writer) Write(b *engine.Block[float64], classes, names []string) error 
 		return err
 	}
 	w.e.texts, w.e.names = classes, names
-	return w.write(b, &w.e)
+	return w.of.write(&w.e, b)
 }
 
 // holds refuses labels that the format would not give back as the same classes.
@@ -252,33 +256,29 @@ func eachValue(b *engine.Block[float64], i int, do func(j int, v float64) error)
 	return nil
 }
 
-// beginSVMLight writes svmlight.
-func beginSVMLight(e *written) (func(*engine.Block[float64], *written) error, error) {
+func (e *written) beginSVMLight() error {
 	if e.named() {
 		e.lose("the names of features: they are numbered")
 	}
-	return new(svmlightWriter).write, nil
+	return nil
 }
 
-// svmlightWriter knows whether labels are words (1) or numbers (-1); 0: not yet.
-type svmlightWriter int8
-
-func (w *svmlightWriter) write(b *engine.Block[float64], e *written) error {
+func (e *written) svmlight(b *engine.Block[float64]) error {
 	for i := range b.Len() {
 		if weight(b, i) != 1 {
 			return e.noPlace("weights", "vw, csv or npz")
 		}
 		label := e.text(b, i)
-		kind := svmlightWriter(-1)
+		kind := int8(-1)
 		if !MakeLabel(label).Numeric {
 			if kind = 1; !plainWord([]byte(label)) || strings.ContainsAny(label, " \t") {
 				return e.noPlace(fmt.Sprintf("the label %q", label), "csv or ndjson")
 			}
 		}
-		if *w == 0 {
-			*w = kind
+		if e.word == 0 {
+			e.word = kind
 		}
-		if kind != *w {
+		if kind != e.word {
 			return e.noPlace(fmt.Sprintf("labels that are numbers and words, such as %q", label),
 				"csv or ndjson")
 		}
@@ -305,10 +305,7 @@ func (a *About) base() int {
 	return a.IndexBase
 }
 
-// beginVW writes Vowpal Wabbit's text.
-func beginVW(*written) (func(*engine.Block[float64], *written) error, error) { return writeVW, nil }
-
-func writeVW(b *engine.Block[float64], e *written) error {
+func (e *written) vw(b *engine.Block[float64]) error {
 	for i := range b.Len() {
 		label := e.text(b, i)
 		if !vwLabel(label) {
@@ -359,16 +356,12 @@ func vwLabel(label string) bool {
 		!strings.ContainsAny(label, " \t|'")
 }
 
-// beginNDJSON writes an object a line.
-func beginNDJSON(e *written) (func(*engine.Block[float64], *written) error, error) {
+func (e *written) beginNDJSON() error {
 	if slices.ContainsFunc(e.columns, isLabelName) {
-		return nil, e.noPlace("a feature called label, class, target or y", "csv")
+		return e.noPlace("a feature called label, class, target or y", "csv")
 	}
-	return new(ndjsonWriter).write, nil
+	return nil
 }
-
-// ndjsonWriter has the keys of the features, quoted.
-type ndjsonWriter [][]byte
 
 func isLabelName(name string) bool {
 	return slices.ContainsFunc(labelNames, func(l string) bool {
@@ -376,7 +369,7 @@ func isLabelName(name string) bool {
 	})
 }
 
-func (w *ndjsonWriter) write(b *engine.Block[float64], e *written) error {
+func (e *written) ndjson(b *engine.Block[float64]) error {
 	for _, name := range e.names {
 		if isLabelName(name) {
 			return e.noPlace("a feature called label, class, target or y", "vw")
@@ -397,10 +390,10 @@ func (w *ndjsonWriter) write(b *engine.Block[float64], e *written) error {
 			}
 			first = false
 			if e.named() {
-				for len(*w) <= j {
-					*w = append(*w, jsonString(nil, e.name(len(*w))))
+				for len(e.keys) <= j {
+					e.keys = append(e.keys, jsonString(nil, e.name(len(e.keys))))
 				}
-				e.line = append(e.line, (*w)[j]...)
+				e.line = append(e.line, e.keys[j]...)
 			} else {
 				e.line = append(e.line, '"')
 				e.line = strconv.AppendInt(e.line, int64(j+e.about.base()), 10)
@@ -450,15 +443,11 @@ func jsonString(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// beginCSV writes columns, the label's last.
-func beginCSV(*written) (func(*engine.Block[float64], *written) error, error) {
-	return writeCSV, nil
-}
-
 // mostColumns is how many columns of csv are written: more are nearly all zeros.
 const mostColumns = 1 << 16
 
-func writeCSV(b *engine.Block[float64], e *written) error {
+// csv writes columns, the label's last.
+func (e *written) csv(b *engine.Block[float64]) error {
 	if b.Dim > mostColumns {
 		return e.noPlace(fmt.Sprintf("%d features (%d columns at most)", b.Dim, mostColumns),
 			"svmlight, ndjson, vw or npz")

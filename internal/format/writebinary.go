@@ -110,24 +110,15 @@ func npyLabelBytes(b *engine.Block[float64], e *written) ([]byte, error) {
 // mostDense is how many values of sparse examples are written as a dense array.
 const mostDense = 1 << 28
 
-// beginNPY writes two arrays.
-func beginNPY(e *written) (func(*engine.Block[float64], *written) error, error) {
+func (e *written) beginNPY() error {
 	if e.labels == nil {
-		return nil, fmt.Errorf("npy: no place for the labels, which are a second array: %w",
-			ErrOption)
+		return fmt.Errorf("npy: no place for the labels, which are a second array: %w", ErrOption)
 	}
-	e.loseNames()
-	return writeNPY, nil
+	return e.beginNPZ()
 }
 
-// loseNames notes that arrays have no names of columns.
-func (e *written) loseNames() {
-	if e.named() {
-		e.lose("the names of features: they are columns")
-	}
-}
-
-func writeNPY(b *engine.Block[float64], e *written) error {
+// npy writes two arrays.
+func (e *written) npy(b *engine.Block[float64]) error {
 	if len(b.W) > 0 {
 		return e.noPlace("weights", "npz, vw or csv")
 	}
@@ -161,13 +152,16 @@ func denseBytes(b *engine.Block[float64], e *written) ([]byte, error) {
 	return npyBytes(descr, []int{b.Len(), b.Dim}, data), nil
 }
 
-// beginNPZ writes a zip of arrays: X and y, or the parts of a matrix and y, and weights.
-func beginNPZ(e *written) (func(*engine.Block[float64], *written) error, error) {
-	e.loseNames()
-	return writeNPZ, nil
+// beginNPZ notes that arrays have no names of columns.
+func (e *written) beginNPZ() error {
+	if e.named() {
+		e.lose("the names of features: they are columns")
+	}
+	return nil
 }
 
-func writeNPZ(b *engine.Block[float64], e *written) error {
+// npz writes a zip of arrays: X and y, or the parts of a matrix and y, and weights.
+func (e *written) npz(b *engine.Block[float64]) error {
 	z := &zipWriter{w: e.out}
 	labels, err := npyLabelBytes(b, e)
 	if err != nil {
