@@ -27,17 +27,6 @@ func load[T engine.Float](ctx context.Context, dir string, o dataset.Options, fi
 	return dataset.Load[T](ctx, paths, o)
 }
 
-// Sonar loads from dir the 104 training patterns of sonar, mines first, in the order of the files,
-// in the augmented space: each with one more feature, which is 1.
-func Sonar(dir string) (*engine.Block[float64], error) {
-	d, err := dataset.Sonar[float64](filepath.Join(dir, "sonar.mines"),
-		filepath.Join(dir, "sonar.rocks"), true)
-	if err != nil {
-		return nil, err
-	}
-	return Augmented(&d.Block, 1), nil
-}
-
 // Augmented returns a dense block with one more feature, of value rho.
 func Augmented(b *engine.Block[float64], rho float64) *engine.Block[float64] {
 	out := &engine.Block[float64]{Y: b.Y, Dim: b.Dim + 1, Stride: b.Dim + 1}
