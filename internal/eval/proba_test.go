@@ -62,7 +62,8 @@ func TestRunProba(t *testing.T) {
 	o := eval.Options{Epochs: 2, Proba: true, Progress: &seen}
 	r, err := eval.Run(t.Context(), newOf(t, "sogp", nil), memory(all), o)
 	if err != nil || r.Proba.Examples() != 60 || seen.ends[0].Proba.Examples() != 120 ||
-		r.Proba.LogLoss() != r.Metrics.LogLoss() || r.Proba.LogLoss() <= seen.ends[0].Proba.LogLoss() {
+		r.Proba.LogLoss() != r.Metrics.LogLoss() ||
+		r.Proba.LogLoss() <= seen.ends[0].Proba.LogLoss() {
 		t.Errorf("%v: %+v, at the end %+v", err, r.Proba, seen.ends)
 	}
 	if _, err := eval.Run(t.Context(), newOf(t, "pa", nil), memory(all), o); !errors.Is(err,
