@@ -33,9 +33,9 @@ var sizes = []struct {
 	program             string
 	byDefault, stripped int64
 }{
-	{"importer", 1_420_000, 975_000},
-	{"narrow", 985_000, 675_000},
-	{"user", 14_830_000, 10_330_000},
+	{"importer", 1_390_000, 950_000},
+	{"narrow", 970_000, 662_000},
+	{"user", 14_460_000, 10_140_000},
 }
 
 // TestImportCost limits what a program that trains and predicts takes on by importing this module,
