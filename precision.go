@@ -69,7 +69,7 @@ func begin[T engine.Float](e learner.Entry, c learner.Config, file model.Model) 
 		return nil, err
 	}
 	file.Config = first.Config
-	return newModel(c, file, newScores[T](learned[T]{l}), &teaching[T]{l: l}), nil
+	return newModel(c, file, learned(l, nil), &teaching[T]{l: l}), nil
 }
 
 // restore makes the Model of what was captured.
@@ -85,13 +85,13 @@ func restore[T engine.Float](file *model.Model) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newModel(c, own, newScores[T](fixed[T]{p}), &known[T]{p, file.Learnable()}), nil
+		return newModel(c, own, fixed(p, nil), &known[T]{p, file.Learnable()}), nil
 	}
 	l, err := model.Restore[T](file, nil)
 	if err != nil {
 		return nil, err
 	}
-	return newModel(c, own, calibratedScores[T](learned[T]{l}, file.Calibration),
+	return newModel(c, own, learned(l, file.Calibration),
 		&teaching[T]{l: l, calibration: file.Calibration}), nil
 }
 
@@ -107,53 +107,39 @@ func newModel(c learner.Config, file model.Model, s scorer, t teacher) *Model {
 	return m
 }
 
-// scoring is what Learner and Predictor have in common here.
-type scoring[T engine.Float] interface {
-	Score(b *engine.Block[T], dst []float64) error
-	prober() learner.Prober[T]
-	outputs() int
-	predictor() learner.Predictor[T]
-	capture(name string, c learner.Config, seed uint64) (*model.Model, error)
-}
-
-// learned scores with a learner as it is.
-type learned[T engine.Float] struct{ learner.Learner[T] }
-
-func (l learned[T]) prober() learner.Prober[T]       { return learner.ProberOf(l.Learner) }
-func (l learned[T]) outputs() int                    { return learner.OutputsOf(l.Learner) }
-func (l learned[T]) predictor() learner.Predictor[T] { return learner.ViewOf(l.Learner) }
-
-func (l learned[T]) capture(name string, c learner.Config, seed uint64) (*model.Model, error) {
-	return model.Capture(name, c, seed, l.Learner)
-}
-
-// fixed scores with what a learner knew.
-type fixed[T engine.Float] struct{ learner.Predictor[T] }
-
-func (p fixed[T]) prober() learner.Prober[T]       { return learner.ProbaOf(p.Predictor) }
-func (p fixed[T]) outputs() int                    { return p.Predictor.Outputs() }
-func (p fixed[T]) predictor() learner.Predictor[T] { return p.Predictor }
-
-func (p fixed[T]) capture(name string, c learner.Config, seed uint64) (*model.Model, error) {
-	return model.CapturePredictor(name, c, seed, p.Predictor)
-}
-
-// scores is a scorer in the precision of T.
+// scores is a scorer in the precision of T, of a learner as it is or of what one knew.
 type scores[T engine.Float] struct {
-	of    scoring[T]
+	score func(b *engine.Block[T], dst []float64) error
 	prob  learner.Prober[T] // nil: none
+	count func() int        // of scores, which may grow
+	view  func() learner.Predictor[T]
+	save  func(name string, c learner.Config, seed uint64) (*model.Model, error)
 	works scratch.Stack[work[T]]
 }
 
-func newScores[T engine.Float](of scoring[T]) *scores[T] {
-	return &scores[T]{of: of, prob: of.prober()}
+// learned scores with a learner, whose probabilities are those of the calibration, if there is one.
+func learned[T engine.Float](l learner.Learner[T], by *learner.Calibration) *scores[T] {
+	s := &scores[T]{score: l.Score, prob: learner.ProberOf(l),
+		count: func() int { return learner.OutputsOf(l) },
+		view:  func() learner.Predictor[T] { return learner.ViewOf(l) },
+		save: func(name string, c learner.Config, seed uint64) (*model.Model, error) {
+			return model.Capture(name, c, seed, l)
+		}}
+	if by != nil {
+		s.prob = learner.CalibratedProber(l, s.count, *by)
+	}
+	return s
 }
 
-// calibratedScores is newScores with the probabilities of a calibration, if there is one.
-func calibratedScores[T engine.Float](of scoring[T], c *learner.Calibration) *scores[T] {
-	s := newScores(of)
-	if c != nil {
-		s.prob = learner.CalibratedProber[T](of, of.outputs, *c)
+// fixed is learned of what a learner knew.
+func fixed[T engine.Float](p learner.Predictor[T], by *learner.Calibration) *scores[T] {
+	s := &scores[T]{score: p.Score, prob: learner.ProbaOf(p), count: p.Outputs,
+		view: func() learner.Predictor[T] { return p },
+		save: func(name string, c learner.Config, seed uint64) (*model.Model, error) {
+			return model.CapturePredictor(name, c, seed, p)
+		}}
+	if by != nil {
+		s.prob = learner.CalibratedProber(p, s.count, *by)
 	}
 	return s
 }
@@ -162,7 +148,7 @@ func (s *scores[T]) outputs(h *hypothesis, r *Row, dst []float64) ([]float64, er
 	w := s.works.Take()
 	defer s.works.Give(w)
 	dst, to := s.room(dst)
-	return dst, s.of.Score(w.example(h, r, false), to)
+	return dst, s.score(w.example(h, r, false), to)
 }
 
 func (s *scores[T]) proba(h *hypothesis, r *Row, dst []float64) ([]float64, error) {
@@ -179,15 +165,15 @@ func noProba() error {
 	return fmt.Errorf("halfspace: scores of this learner are margins: %w", ErrProba)
 }
 
-func (s *scores[T]) outputsOf() int { return s.of.outputs() }
+func (s *scores[T]) outputsOf() int { return s.count() }
 
 func (s *scores[T]) hypothesis() (learner.Hypothesis, bool) {
-	return learner.HypothesisOf(s.of.predictor())
+	return learner.HypothesisOf(s.view())
 }
 
 // room appends places for the outputs of an example.
 func (s *scores[T]) room(dst []float64) (all, to []float64) {
-	n, k := len(dst), s.of.outputs()
+	n, k := len(dst), s.count()
 	all = slices.Grow(dst, k)[:n+k]
 	return all, all[n:]
 }
@@ -199,7 +185,7 @@ func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
 		return err
 	}
 	defer done()
-	k := s.of.outputs()
+	k := s.count()
 	proba := make([]float64, eval.DefaultBlock*k)
 	for {
 		b, err := stream.Next()
@@ -207,7 +193,7 @@ func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
 			return eof(err)
 		}
 		row, ended := 0, false
-		err = eval.Score(ctx, s.of.predictor(), eval.NewMemory(b, nil),
+		err = eval.Score(ctx, s.view(), eval.NewMemory(b, nil),
 			func(b *engine.Block[T], f []float64) error {
 				if s.prob != nil {
 					if err := s.prob.Proba(b, proba); err != nil {
@@ -236,7 +222,7 @@ func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
 }
 
 func (s *scores[T]) capture(name string, c learner.Config, seed uint64) (*model.Model, error) {
-	return s.of.capture(name, c, seed)
+	return s.save(name, c, seed)
 }
 
 // teaching is a teacher in the precision of T.
@@ -276,7 +262,7 @@ func (t *teaching[T]) one(h *hypothesis, r *Row, y float64, class int) (float64,
 }
 
 func (t *teaching[T]) snapshot() scorer {
-	return calibratedScores[T](fixed[T]{t.l.Snapshot()}, t.calibration)
+	return fixed(t.l.Snapshot(), t.calibration)
 }
 
 func (t *teaching[T]) bytes() int64 { return t.l.Bytes() }
@@ -291,7 +277,7 @@ type known[T engine.Float] struct {
 
 func (k *known[T]) one(*hypothesis, *Row, float64, int) (float64, error) { return 0, k.why }
 
-func (k *known[T]) snapshot() scorer { return newScores[T](fixed[T]{k.p}) }
+func (k *known[T]) snapshot() scorer { return fixed(k.p, nil) }
 
 // work is scratch of a call.
 type work[T engine.Float] struct{ b, asIs engine.Block[T] }

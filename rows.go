@@ -341,14 +341,14 @@ func (b *batches[T]) Next() (*dataset.Batch[T], error) {
 
 // rows scores, some at a time.
 func (s *scores[T]) rows(h *hypothesis, r *Rows, dst []float64, proba bool) error {
-	ask := s.of.Score
+	ask := s.score
 	if proba {
 		if s.prob == nil {
 			return noProba()
 		}
 		ask = s.prob.Proba
 	}
-	w, k := s.works.Take(), s.of.outputs()
+	w, k := s.works.Take(), s.count()
 	defer s.works.Give(w)
 	for lo := 0; lo < r.N; lo += batchRows {
 		hi := min(lo+batchRows, r.N)
