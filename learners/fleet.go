@@ -141,6 +141,7 @@ func (r *fleetRun[T]) take(f *fleet[T], do fleetWork, b *engine.Block[T], lo, hi
 	r.views = slices.Grow(r.views[:0], k)[:k]
 	r.errs = slices.Grow(r.errs[:0], k)[:k]
 	if do == fleetLearn {
+		r.b.MarkChecked() // its slices have labels of their own
 		r.y = slices.Grow(r.y[:0], n*k)[:n*k]
 		r.rounds = slices.Grow(r.rounds[:0], n*k)[:n*k]
 	}
@@ -193,7 +194,6 @@ func (r *fleetRun[T]) learn(k int, l learner.Learner[T], v *engine.Block[T], wan
 		}
 		*v = r.b.Slice(lo, hi)
 		v.Class, v.Y = nil, y[lo:hi]
-		v.MarkChecked()
 		shown := y[lo] != 0
 		switch {
 		case shown:
