@@ -10,16 +10,12 @@ import (
 )
 
 // What a learner of Traits can do beside learning is asked here, and nowhere else is a learner
-// looked at for what it is. Each function follows a Wrapper to the learner that it wraps, where the
+// looked at for what it is. Each function follows a wrapper to the learner that it wraps, where the
 // answer is that one's.
 
-// Wrapper is a Learner that gives its examples, in another form, to one other learner.
-type Wrapper[T Float] interface {
-	Learner[T]
-	// Inner returns the other learner, whose state is the wrapper's: it learns through the
-	// wrapper alone.
-	Inner() Learner[T]
-}
+// wrapper is a Learner that gives its examples, in another form, to one other learner, whose state
+// is the wrapper's: that learns through the wrapper alone.
+type wrapper[T Float] interface{ Inner() Learner[T] }
 
 // AsFitter returns what passes over a whole data set for l, or nil if l learns one example after
 // another only. With which settings it can is said by Traits.Whole.
@@ -44,6 +40,10 @@ func Fit[T Float](ctx context.Context, l Learner[T], b *engine.Block[T], o FitOp
 // ProberOf returns what gives l's probabilities, or nil if it has none (Traits.Proba): l itself, or
 // what stands for the learner that l gives its examples to.
 func ProberOf[T Float](l Learner[T]) Prober[T] {
+	return proberOf[T](l)
+}
+
+func proberOf[T Float](l any) Prober[T] {
 	if w, ok := l.(interface{ Prober() Prober[T] }); ok {
 		return w.Prober()
 	}
@@ -77,7 +77,7 @@ func ReportOf[T Float](l Learner[T]) *PosteriorReport {
 		r := p.Report()
 		return &r
 	}
-	if w, ok := l.(Wrapper[T]); ok {
+	if w, ok := l.(wrapper[T]); ok {
 		return ReportOf(w.Inner())
 	}
 	return nil
@@ -104,7 +104,7 @@ func SupportOf[T Float](l Learner[T]) (n int, ok bool) {
 	if ok {
 		return k.Support(), true
 	}
-	if w, ok := l.(Wrapper[T]); ok {
+	if w, ok := l.(wrapper[T]); ok {
 		return SupportOf(w.Inner())
 	}
 	return 0, false
@@ -122,7 +122,7 @@ func BiasOf[T Float](l Learner[T]) (bias float64, ok bool) {
 	if ok {
 		return b.Bias(), true
 	}
-	if w, ok := l.(Wrapper[T]); ok {
+	if w, ok := l.(wrapper[T]); ok {
 		return BiasOf(w.Inner())
 	}
 	return 0, false
@@ -195,7 +195,7 @@ func AllFinite(w []float64) bool {
 // TracerOf returns what writes down what l, a part of an ensemble, does; nil of learners that are
 // none (Traits.Part).
 func TracerOf[T Float](l Learner[T]) Tracer {
-	if w, ok := l.(Wrapper[T]); ok {
+	if w, ok := l.(wrapper[T]); ok {
 		return TracerOf(w.Inner())
 	}
 	t, _ := l.(Tracer)
@@ -205,7 +205,7 @@ func TracerOf[T Float](l Learner[T]) Tracer {
 // JoinerOf returns what makes l of parts that have learned apart, or nil if it can't be
 // (Traits.Splits).
 func JoinerOf[T Float](l Learner[T]) Joiner {
-	if w, ok := l.(Wrapper[T]); ok {
+	if w, ok := l.(wrapper[T]); ok {
 		return JoinerOf(w.Inner())
 	}
 	j, _ := l.(Joiner)
@@ -236,7 +236,7 @@ func OutputsOf[T Float](l Learner[T]) int {
 	if o, ok := l.(interface{ Outputs() int }); ok {
 		return o.Outputs()
 	}
-	if w, ok := l.(Wrapper[T]); ok {
+	if w, ok := l.(wrapper[T]); ok {
 		return OutputsOf(w.Inner())
 	}
 	return 1

@@ -367,17 +367,18 @@ func (c *Codec) Part(prefix string, s **State, fields func(*Codec)) *State {
 	return inner
 }
 
-// Stateful has a State, as learners do.
-type Stateful interface {
+// stateful has a State, as learners do.
+type stateful interface {
 	State() State
 	SetState(State) error
 	CheckState(State) error
 }
 
-// Inners are the States of other learners within the State: the names in that of of[m] begin with
-// prefix(m) here, which has a dot at its end and nowhere else. All of them are checked before any
-// is stored. A learner that then refuses what its CheckState took makes SetState return that error.
-func Inners[S Stateful](c *Codec, prefix func(m int) string, of []S) {
+// Inners are the States of other learners, or of what has one as they do, within the State: the
+// names in that of of[m] begin with prefix(m) here, which has a dot at its end and nowhere else.
+// All of them are checked before any is stored. A learner that then refuses what its CheckState
+// took makes SetState return that error.
+func Inners[S stateful](c *Codec, prefix func(m int) string, of []S) {
 	if c.from == nil {
 		for m, l := range of {
 			s := l.State()

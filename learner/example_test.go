@@ -114,7 +114,7 @@ func ExampleTraits() {
 func ExampleFootprint() {
 	x := learner.Extent{Features: 1000, Examples: learner.Any, NonZeros: learner.Any, Longest: 50,
 		Elem: 4, Growing: true}
-	var f learner.Footprint = must(learner.Lookup("obpm")).Config().Memory(x)
+	var f learner.Footprint = must(learner.Lookup("obpm")).Config().Traits().Memory(x)
 	var most learner.MemoryPart
 	for _, p := range f.Parts {
 		if p.Bytes > most.Bytes {
@@ -139,17 +139,6 @@ func ExamplePredictor() {
 	// Output:
 	// [1.881 2.767] [1.881 2.767]
 	// [1.881 2.767] [2.348 3.699]
-}
-
-// A Predictor's own State is what a model that only predicts holds.
-func ExampleRestorer() {
-	p := taught("perceptron").Snapshot()
-	_, ok := p.(learner.Restorer[float64])
-	e := must(learner.Lookup("perceptron"))
-	back := must(learner.PredictorFrom[float64](e, e.Config(), learner.Env{Seed: 1}, p.State()))
-	fmt.Println(ok, scores(p) == scores(back))
-	// Output:
-	// true true
 }
 
 // All that learning has changed can be kept and put back: both learn on to the same bits.
@@ -185,18 +174,6 @@ func ExampleFitter() {
 	// true
 }
 
-// An SVM knows how near to the optimum it is.
-func ExampleSolution() {
-	l := defaults("svm")
-	must(learner.Fit(ctx, l, generated(), learner.FitOptions{}))
-	_, ok := l.(learner.Solver)
-	var s learner.Solution
-	s, _ = learner.SolutionOf(l)
-	fmt.Println(ok, s.Gap <= 1e-6, s.Support, "support vectors")
-	// Output:
-	// true true 72 support vectors
-}
-
 // Probabilities of the label +1.
 func ExampleProber() {
 	var p learner.Prober[float64] = learner.ProberOf(taught("adf"))
@@ -221,40 +198,6 @@ func ExamplePosteriorMerger() {
 	// 0 examples skipped
 }
 
-// Members of an ensemble see some of the examples each: after a pass without an update some may
-// still be mistakes of one of them.
-func ExampleMistakeChecker() {
-	var c learner.MistakeChecker[float64] = learner.MistakeCheckerOf(taught("obpm"))
-	fmt.Println(c.Mistakes(generated()))
-	// Output:
-	// 169 <nil>
-}
-
-// halving is a rule whose members add 1/2 of an example that they get wrong: all that a base of an
-// ensemble says of itself to have its members side by side. Margin and step are fixed, so the
-// ensemble needs no Step.
-type halving[T learner.Float] struct{ learner.Additive[T] }
-
-func (halving[T]) Fixed() (margin, step T, ok bool) { return 0, 0.5, true }
-
-func (halving[T]) Step([]float64, []uint64, int, []T, T, T, float64, []T) (int, []T) {
-	return 0, nil
-}
-
-// A form makes rules for so many members in either precision.
-func ExampleMemberForm() {
-	form := &learner.MemberForm{Additive: true, Toward: true,
-		Rule32: func(int) (learner.MemberRule[float32], error) { return halving[float32]{}, nil },
-		Rule64: func(int) (learner.MemberRule[float64], error) { return halving[float64]{}, nil }}
-	var rule learner.MemberRule[float64] = must(learner.NewMemberRule[float64](form, 3))
-	var store learner.MemberWeights[float64] // of the ensemble
-	rule.Bind(store)
-	margin, step, ok := rule.Fixed()
-	fmt.Println(margin, step, ok, rule.Total(0, []float64{1, 2, 3}))
-	// Output:
-	// 0 0.5 true 6
-}
-
 // A width and a gamma are two ways to say the same of an rbf.
 func ExampleKernelConfig() {
 	c := must(learner.Lookup("budget")).Config().(*learners.BudgetConfig) // the defaults
@@ -265,19 +208,6 @@ func ExampleKernelConfig() {
 	// Output:
 	// <nil> 2
 	// true
-}
-
-// In the space of a kernel, margin learners give coefficients of the examples.
-func ExampleMarginDual() {
-	b := generated()
-	points := must(engine.NewPoints[float64](engine.Kernel{Kind: engine.Linear}))
-	points.Append(b, 0, b.Len())
-	var dual learner.MarginDual = must(learners.FitPUMMARows(ctx,
-		engine.NewRows(points, 1<<22, b.Len(), nil), b.Y, nil,
-		learners.PUMMAConfig{P: "2", Delta: 0.1}, learner.FitOptions{}))
-	fmt.Println(dual.Converged, len(dual.Coef), dual.Margin >= 0.9*dual.Bound)
-	// Output:
-	// true 300 true
 }
 
 // steep is a perceptron of another step, by a name of its own. Its settings say how it is made.
@@ -304,37 +234,12 @@ func ExampleSettings() {
 	// <nil> [8]
 }
 
-// A learner of any number of classes, made of learners of two, says how by its Entry.Over.
-func ExampleOver() {
-	fmt.Println(learner.OverNames(), learner.OverName(true))
-	var over learner.Over = must(learner.Lookup("ovr")).Over
-	c := over("pa", nil, 3)
-	fmt.Println(c.Validate(), c.Traits().Classes, c.Traits().ClassCount)
-	// Output:
-	// [ovo ovr] ovo
-	// <nil> true 3
-}
-
 // What a calibration makes of scores.
 func ExampleCalibration() {
 	c := learner.Calibration{Slope: 2, Intercept: -1}
 	fmt.Printf("%.3f %.3f %.3f %v\n", c.Proba(0.5), c.Proba(3), c.Proba(-1), c.Check(1))
 	// Output:
 	// 0.500 0.993 0.047 <nil>
-}
-
-// What a calibration makes of the scores of three classes, and a threshold of two.
-func ExampleClassCalibration() {
-	each := []learner.ClassCalibration{{Slope: 2}, {Slope: 1}, {Slope: 1, Intercept: -1}}
-	p := []float64{1, 0, 0}
-	learner.Calibration{Classes: each}.ClassProbas(p)
-	fmt.Printf("%.2f\n", p)
-	t := learner.Threshold{Score: 0.3, Target: "precision=0.9", Precision: 0.91, Recall: 0.4,
-		Low: 0.88, High: 0.93}
-	fmt.Println(t.Check())
-	// Output:
-	// [0.53 0.30 0.16]
-	// <nil>
 }
 
 // What a predictor computes, laid open, and another learner that holds it.
@@ -350,26 +255,6 @@ func ExampleHypothesis() {
 	// Output:
 	// true 1 10 0 1 true
 	// perceptron true
-}
-
-// A learner that can hold a hypothesis of its form makes settings and a State of it.
-func ExampleHolding() {
-	var hold learner.Holding = must(learner.Lookup("perceptron")).Holding
-	_, s, ok := hold(&learner.Hypothesis{Outputs: []learner.Output{{Weights: []float64{1, 2},
-		Divisor: 1}}})
-	fmt.Println(ok, len(s.Tensors))
-	// Output:
-	// true 1
-}
-
-// Random features are laid open by their frequencies.
-func ExampleFourier() {
-	h, _ := learner.HypothesisOf(taught("rff").Snapshot())
-	var f *learner.Fourier = h.Fourier
-	w, err := f.Frequencies(3)
-	fmt.Println(f.Half, len(w), err)
-	// Output:
-	// 100 300 <nil>
 }
 
 // A learner of weights forgets nine tenths of them: its scores are a tenth of what they were. A

@@ -26,7 +26,7 @@ func ForgetterOf[T Float](l Learner[T]) Forgetter {
 	if f, ok := l.(Forgetter); ok {
 		return f
 	}
-	if w, ok := l.(Wrapper[T]); ok {
+	if w, ok := l.(wrapper[T]); ok {
 		return ForgetterOf(w.Inner())
 	}
 	return nil

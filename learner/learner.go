@@ -164,10 +164,6 @@ type Config interface {
 	Validate() error
 	// Traits says what a learner of these settings is, can do and needs.
 	Traits() Traits
-	// Memory bounds what a learner of these valid settings takes, all of it, that learns data of
-	// that extent. A wrapper adds what its base says. Features that the learner refuses (ErrDim)
-	// take none.
-	Memory(x Extent) Footprint
 }
 
 // Resolver is a Config with settings that may be relative to the data (Traits.Relative).

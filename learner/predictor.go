@@ -29,8 +29,7 @@ type Predictor[T Float] interface {
 
 // ProbaOf returns what gives p's probabilities, or nil if p has none.
 func ProbaOf[T Float](p Predictor[T]) Prober[T] {
-	prober, _ := p.(Prober[T])
-	return prober
+	return proberOf[T](p)
 }
 
 // ViewOf returns a Predictor over l's own memory: nothing is copied, and it is good until l learns
@@ -42,17 +41,15 @@ func ViewOf[T Float](l Learner[T]) Predictor[T] {
 	return l.Snapshot()
 }
 
-// Restorer is a Predictor that can be made of its State. All of the learners here are.
-type Restorer[T Float] interface {
-	Predictor[T]
-	// Restored returns a Predictor of the same settings that has a copy of s, as State gave it. The
-	// error wraps ErrState.
+type restorer[T Float] interface {
 	Restored(s State) (Predictor[T], error)
 }
 
-// Restored is p's Restored. A Predictor that is no [Restorer] refuses every State.
+// Restored returns a Predictor of the settings of p that has a copy of s, as State gave it: what
+// p's method Restored(State) (Predictor[T], error) returns, whose error wraps ErrState. A Predictor
+// without that method refuses every State; those of all learners here have it.
 func Restored[T Float](p Predictor[T], s State) (Predictor[T], error) {
-	if r, ok := p.(Restorer[T]); ok {
+	if r, ok := p.(restorer[T]); ok {
 		return r.Restored(s)
 	}
 	return nil, fmt.Errorf("%T: predictors of this type can't be restored: %w", p, ErrState)
@@ -70,7 +67,7 @@ func CheckRestored[T Float](p Predictor[T], s State) error {
 
 // PredictorFrom returns a Predictor of the State that Predictor.State gave of one of the same
 // learner, settings and seed. Errors are those of [New], and ErrState where the State is not of
-// that form or the learner's predictors are no [Restorer].
+// that form or the learner's predictors have no method Restored.
 func PredictorFrom[T Float](e Entry, c Config, env Env, s State) (Predictor[T], error) {
 	l, err := New[T](e, c, env)
 	if err != nil {

@@ -65,20 +65,6 @@ func ExampleJoiner() {
 	// true true
 }
 
-// A perceptron's part writes how many of its members updated: a byte an example.
-func ExampleTracer() {
-	l := must(learner.Make[float64]("obpm", nil, learner.Env{Seed: 1}))
-	var t learner.Tracer = learner.TracerOf(l)
-	var trace learner.Trace
-	t.TraceTo(&trace)
-	b := generated()
-	if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
-		panic(err)
-	}
-	fmt.Println(len(trace.Bytes), "bytes of", b.Len(), "examples")
-	// Output: 300 bytes of 300 examples
-}
-
 // Sums of 0 are left out of an entry.
 func ExampleTrace() {
 	var t learner.Trace
@@ -87,13 +73,4 @@ func ExampleTrace() {
 	t.End()
 	fmt.Println(len(t.Entry(0)), "bytes")
 	// Output: 20 bytes
-}
-
-func ExampleTraceReader() {
-	var t learner.Trace
-	t.Count(3)
-	t.Sums([]float64{0.5, 0, -0.25})
-	r := learner.NewTraceReader(bytes.NewReader(t.Bytes))
-	fmt.Println(r.Count(), r.AddTo(1), r.Ended())
-	// Output: 3 1.25 <nil>
 }

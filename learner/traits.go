@@ -14,6 +14,11 @@ import (
 // The zero value is that of no learner: Stream or Whole is true. Settings that don't pass their
 // Validate may have any traits.
 type Traits struct {
+	// Memory bounds what a learner of the settings, which are valid, takes, all of it, that learns
+	// data of that extent. A wrapper adds what its base says. Features that the learner refuses
+	// (ErrDim) take none.
+	Memory func(x Extent) Footprint
+
 	// Classes: labels are numbers of classes, Block.Class, and there is a score for each class that
 	// has come, an output: Predictor.Outputs. Else there are two classes, the labels are Block.Y,
 	// and there is one score.
@@ -83,9 +88,9 @@ type Traits struct {
 	// there would be as many as the product of their numbers, so it is no base of another ensemble.
 	Ensemble bool
 	// Members is the members' form of the learner: one rule for many weight vectors at once, which
-	// an ensemble then keeps side by side in vector lanes. It is an offer of speed alone: of
-	// learners without it, nil, ensembles make so many.
-	Members *MemberForm
+	// an ensemble then keeps side by side in vector lanes. It is an offer of speed alone, between
+	// learners of this module: of those without it, nil, ensembles make so many.
+	Members any
 
 	// Splits is how many members there are, where parts of them learn apart what the whole learns,
 	// to the same bits; 0 is none. Shard returns settings of such a part. The learner is a Tracer,

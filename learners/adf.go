@@ -82,10 +82,10 @@ func (c *ADFConfig) Validate() error {
 
 // Traits is Config.Traits: each weight's variance begins large and follows its feature, whatever
 // the unit. Labels that may be wrong help where examples can't be taken up.
-func (c *ADFConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
+func (c *ADFConfig) Traits() learner.Traits { return gauss.PosteriorTraits(c.memory) }
 
-// Memory is Config.Memory: two float64 a feature, or the covariance matrix.
-func (c *ADFConfig) Memory(x learner.Extent) learner.Footprint {
+// memory is Traits.Memory: two float64 a feature, or the covariance matrix.
+func (c *ADFConfig) memory(x learner.Extent) learner.Footprint {
 	if c.Covariance != "diagonal" {
 		return virtualFootprint(x, 0, 0)
 	}

@@ -90,22 +90,22 @@ type ALMAConfig struct {
 // Validate wants P >= 2, Alpha in [0,1], B and C >= 0, B only without Alpha, C only with B, and a
 // kernel, with P = 2 if it isn't the plain inner product.
 func (c *ALMAConfig) Validate() error {
-	if err := cmp.Or(learner.CheckSetting("alma", "p", c.P, c.P >= 2, "a number >= 2"),
-		learner.CheckSetting("alma", "alpha", c.Alpha, c.Alpha >= 0 && c.Alpha <= 1,
-			"a number in (0,1], or 0 for none"),
-		learner.CheckSetting("alma", "B", c.B, c.B >= 0, "a number > 0, or 0 for none"),
-		learner.CheckSetting("alma", "C", c.C, c.C >= 0,
-			"a number > 0, or 0 for sqrt(2)")); err != nil {
+	check := func(name string, v float64, ok bool, want string) error {
+		return learner.CheckSetting("alma", name, v, ok, want)
+	}
+	if err := cmp.Or(check("p", c.P, c.P >= 2, "a number >= 2"), check("alpha", c.Alpha,
+		c.Alpha >= 0 && c.Alpha <= 1, "a number in (0,1], or 0 for none"),
+		check("B", c.B, c.B >= 0, "a number > 0, or 0 for none"),
+		check("C", c.C, c.C >= 0, "a number > 0, or 0 for sqrt(2)")); err != nil {
 		return err
 	}
-	if c.Alpha != 0 && c.B != 0 {
+	switch {
+	case c.Alpha != 0 && c.B != 0:
 		return fmt.Errorf("alma: alpha is %v and B is %v, want one of them: %w", c.Alpha, c.B,
 			learner.ErrConfig)
-	}
-	if c.C != 0 && c.B == 0 {
+	case c.C != 0 && c.B == 0:
 		return fmt.Errorf("alma: C is %v without B; alpha sets both: %w", c.C, learner.ErrConfig)
-	}
-	if !c.Linear() && c.P != 2 {
+	case !c.Linear() && c.P != 2:
 		return fmt.Errorf("alma: p is %v and the kernel %s: kernels have p = 2 only: %w", c.P,
 			c.kernel().EngineKernel().Kind, learner.ErrConfig)
 	}
@@ -118,30 +118,16 @@ func (c *ALMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.Norm, t.Weights = c.P, true
 	t.Whole, t.SoftDelta, t.Cut = c.P == 2, c.P == 2, c.P == 2
+	t.Memory = func(x learner.Extent) learner.Footprint {
+		return primal.FeatureMemory(x, "weights", x.Elem+8, 8)
+	}
 	if c.P == 2 { // an update changes what the example has, and a factor
-		t.Members = membersOf(learner.MemberForm{Unit: true}, func(precision) rule {
+		t.Members = membersOf(ensemble.MemberForm{Unit: true}, func(precision) rule {
 			return c.rule(1)
 		})
+		t.Memory = primal.LinearMemory(margin.AddCycle)
 	}
-	return c.traits("alma", t, func(n int) learner.Config {
-		d := *c
-		d.Budget = n
-		return &d
-	})
-}
-
-// Memory is Config.Memory: one T a feature, for p > 2 a float64 more; and what a cycle takes. With
-// a kernel it is the kept examples.
-func (c *ALMAConfig) Memory(x learner.Extent) learner.Footprint {
-	if !c.Linear() {
-		return onlineMemory(x, c.Budget)
-	}
-	if c.P > 2 {
-		return primal.LinearFootprint(x, 8)
-	}
-	f := primal.LinearFootprint(x, 0)
-	margin.AddCycle(&f, x)
-	return f
+	return c.traits("alma", t, sized(c))
 }
 
 // constants returns the factor of gamma_k in (2), times B, and C.

@@ -1,7 +1,6 @@
 package learners_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -190,15 +189,9 @@ func TestALMAMargin(t *testing.T) {
 	}
 }
 
-func TestALMAConfig(t *testing.T) {
-	for _, c := range []learners.ALMAConfig{{P: 1.9}, {}, {P: 2, Alpha: 0.5, B: 1}, {P: 2, C: 1},
-		{P: 2, Alpha: 0.5, C: 1}, {P: 2, Alpha: 1.1}} {
-		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
-	// 0 stands for alpha = 0.9, and for C = sqrt(2) where B is given: the same updates as with
-	// these values.
+// TestALMADefaults: 0 stands for alpha = 0.9, and for C = sqrt(2) where B is given: the updates are
+// those of these values.
+func TestALMADefaults(t *testing.T) {
 	b := learnertest.Dense[float64](100, 5, 0.01)
 	same := func(a, c learners.ALMAConfig) {
 		t.Helper()

@@ -80,12 +80,7 @@ func (c *AROWConfig) Validate() error {
 }
 
 // Traits is Config.Traits.
-func (c *AROWConfig) Traits() learner.Traits { return gauss.OnlineTraits() }
-
-// Memory is Config.Memory.
-func (c *AROWConfig) Memory(x learner.Extent) learner.Footprint {
-	return gauss.OnlineMemory(c.Covariance, x)
-}
+func (c *AROWConfig) Traits() learner.Traits { return gauss.OnlineTraits(c.Covariance) }
 
 func newAROW[T learner.Float](cfg AROWConfig, _ learner.Env) (learner.Learner[T], error) {
 	return gauss.NewOnline[T](cfg.Covariance, gauss.Rule{Name: "arow", Margin: 1,

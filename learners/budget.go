@@ -98,11 +98,12 @@ func (c *BudgetConfig) Traits() learner.Traits {
 		d.Budget = n
 		return &d
 	})
+	t.Memory = c.memory
 	return t
 }
 
-// Memory is Config.Memory: the kept examples, with a limit their kernel values.
-func (c *BudgetConfig) Memory(x learner.Extent) learner.Footprint {
+// memory is Traits.Memory: the kept examples, with a limit their kernel values.
+func (c *BudgetConfig) memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	kept.AddKept(&f, x, "kept examples", c.keeps(), x.Kept, c.bounded())
 	kept.AddCurrent(&f, x, 1)

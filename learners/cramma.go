@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
@@ -93,24 +94,10 @@ func (c *CRAMMAConfig) Validate() error {
 // Traits is Config.Traits: with a kernel a stream's examples are kept.
 func (c *CRAMMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
+	t.Memory = primal.LinearMemory(margin.AddCycle)
 	t.Relative = c.R == 0 && c.relativeLengths()
-	t.Members = membersOf(learner.MemberForm{Unit: true, Optional: true}, c.rule)
-	return c.traits("cramma", t, func(n int) learner.Config {
-		d := *c
-		d.Budget = n
-		return &d
-	})
-}
-
-// Memory is Config.Memory: one T a feature, and what a cycle takes; with a kernel the kept
-// examples.
-func (c *CRAMMAConfig) Memory(x learner.Extent) learner.Footprint {
-	if !c.Linear() {
-		return onlineMemory(x, c.Budget)
-	}
-	f := primal.LinearFootprint(x, 0)
-	margin.AddCycle(&f, x)
-	return f
+	t.Members = membersOf(ensemble.MemberForm{Unit: true, Optional: true}, c.rule)
+	return c.traits("cramma", t, sized(c))
 }
 
 // Resolve sets R if it is open.

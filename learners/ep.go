@@ -73,15 +73,15 @@ func (c *EPConfig) Validate() error {
 
 // Traits is Config.Traits: where sites wander, labels that may be wrong help, and smaller changes.
 func (c *EPConfig) Traits() learner.Traits {
-	t := gauss.PosteriorTraits()
+	t := gauss.PosteriorTraits(c.memory)
 	t.Stream, t.Whole, t.OwnLimit, t.Forgets = false, true, true, false
 	t.Remedies = append(t.Remedies, learner.Remedy{Change: "lower", Setting: "damping"})
 	return t
 }
 
-// Memory is Config.Memory: a covariance matrix, one float64 an example and feature, and in the
+// memory is Traits.Memory: a covariance matrix, one float64 an example and feature, and in the
 // space of scores two more and two matrices of examples.
-func (c *EPConfig) Memory(x learner.Extent) learner.Footprint {
+func (c *EPConfig) memory(x learner.Extent) learner.Footprint {
 	x.Growing = false
 	f := gauss.PosteriorFootprint(x, 1)
 	n := x.Examples

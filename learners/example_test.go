@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -63,18 +62,6 @@ func ExamplePerceptronConfig() {
 	// 28 mistakes in 500 examples, then 0.6 % test errors
 }
 
-// A margin relative to the data becomes a number once the longest example is known.
-func ExamplePerceptronConfig_Resolve() {
-	open := &learners.PerceptronConfig{Eta: 1, MarginRel: 0.5}
-	facts := learner.Facts{SumSq: 4, Features: 3}
-	c := must(open.Resolve(facts)).(*learners.PerceptronConfig)
-	fmt.Println("relative:", open.Traits().Relative, c.Traits().Relative)
-	fmt.Println("margin:", c.Margin)
-	// Output:
-	// relative: true false
-	// margin: 2
-}
-
 // C bounds how far one example moves the weights: where classes overlap, small steps are better.
 func ExamplePAConfig() {
 	for _, c := range []float64{1, 0.01} {
@@ -127,18 +114,6 @@ func ExampleOBPMConfig_kernel() {
 	// 60 examples kept
 }
 
-// With a kernel ROMMA is a sum over kept examples, here at most 60.
-func ExampleOnlineConfig_budget() {
-	c := must(learner.Lookup("romma")).Config().(*learners.ROMMAConfig) // the defaults
-	c.Budget, c.KernelConfig = 60, learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}
-	l := newOf("romma", c)
-	progress(l, "banana")
-	fmt.Println(must(supported(l)), "examples kept")
-	// Output:
-	// 50 mistakes in 500 examples, then 5.8 % test errors
-	// 50 examples kept
-}
-
 // PUMMA with a kernel has a bias of its own, and slacks for labels that are wrong.
 func ExamplePUMMAConfig_kernel() {
 	c := must(learner.Lookup("pumma")).Config().(*learners.PUMMAConfig) // the defaults
@@ -159,19 +134,6 @@ func supported(l learner.Learner[float64]) (int, error) {
 		return 0, fmt.Errorf("keeps no examples")
 	}
 	return n, nil
-}
-
-// A base with a covariance of its own has no form for members side by side, so each member is a
-// learner. Bases may be settings of any registered linear learner.
-func ExampleOBPMConfig_bases() {
-	base := must(learner.Lookup("adf")).Config().(*learners.ADFConfig)
-	base.Covariance = "diagonal"
-	c := must(learner.Lookup("obpm")).Config().(*learners.OBPMConfig) // the defaults
-	c.Members, c.Tau, c.Base, c.BaseConfig = 5, 0.5, "adf", base
-	l := newOf("obpm", c)
-	progress(l, "waveform")
-	// Output:
-	// 43 mistakes in 500 examples, then 6.4 % test errors
 }
 
 // Random features let a linear learner learn what a kernel would be needed for.
@@ -216,46 +178,6 @@ func ExampleAROWConfig() {
 	// Output:
 	// 47 mistakes in 500 examples, then 8.8 % test errors
 	// 48 mistakes in 500 examples, then 6.8 % test errors
-}
-
-// With all covariances, which follow features that vary together.
-func ExampleAROWConfig_full() {
-	c := must(learner.Lookup("arow")).Config().(*learners.AROWConfig) // the defaults
-	c.Covariance, c.R = "full", 10
-	progress(newOf("arow", c), "waveform")
-	// Output:
-	// 50 mistakes in 500 examples, then 8.0 % test errors
-}
-
-// A variance a feature instead of a covariance matrix: for many features.
-func ExampleADFConfig_diagonal() {
-	l := newOf("adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05})
-	progress(l, "waveform")
-	fmt.Println("skipped:", learner.ReportOf(l).Passed)
-	// Output:
-	// 45 mistakes in 500 examples, then 7.0 % test errors
-	// skipped: 0
-}
-
-// Two learners have seen a half of the examples each. The posterior of one takes in that of the
-// other, without the examples.
-func ExampleVVMConfig_merge() {
-	all := generated("margin", "train").All()
-	var halves [2]learner.Learner[float64]
-	for i := range halves {
-		halves[i] = newOf("adf", &learners.ADFConfig{Covariance: "full", Noise: 0})
-		half := all.Slice(250*i, 250*i+250)
-		must(eval.Run(ctx, halves[i], eval.NewMemory(&half, nil), eval.Options{}))
-		tested(halves[i], "margin")
-	}
-	if err := learner.PosteriorOf(halves[0]).MergePosterior(halves[1]); err != nil {
-		fmt.Println(err)
-	}
-	tested(halves[0], "margin")
-	// Output:
-	// 0.8 % test errors
-	// 0.6 % test errors
-	// 0.0 % test errors
 }
 
 // VVM keeps a few points beside the Gaussian: examples, or merged ones, that are still to be
@@ -408,26 +330,6 @@ func ExampleSVMConfig() {
 	// Output:
 	// 104 of 500 support vectors, objective 78.16
 	// 6.2 % test errors
-}
-
-// In the space of a kernel the margin learners take rows of the Gram matrix.
-func ExampleFitROMMARows() {
-	b := generated("margin", "train").All()
-	points := must(engine.NewPoints[float64](engine.Kernel{Kind: engine.Linear}))
-	points.Append(b, 0, b.Len())
-	var rows engine.RowSource[float64] = engine.NewRows(points, 1<<22, b.Len(), nil)
-	var dual learner.MarginDual = must(learners.FitROMMARows(ctx, rows, b.Y, nil,
-		learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{}))
-	support := 0
-	for _, a := range dual.Coef {
-		if a != 0 {
-			support++
-		}
-	}
-	fmt.Printf("converged: %v, %d support vectors, margin %.0f %% of its bound\n", dual.Converged,
-		support, math.Round(100*dual.Margin/dual.Bound))
-	// Output:
-	// converged: true, 282 support vectors, margin 90 % of its bound
 }
 
 // With a kernel a learner of weights keeps examples instead, here 60 at most: passive-aggressive

@@ -23,6 +23,28 @@ func document(t *testing.T, c learner.Config) string {
 	return string(text)
 }
 
+// TestSettingsRefused: settings that contradict each other; the conformance suite has those that
+// no field may have.
+func TestSettingsRefused(t *testing.T) {
+	for _, c := range []learner.Config{
+		&learners.PAConfig{Variant: 3}, &learners.PAConfig{C: 1},
+		&learners.ALMAConfig{P: 1.9}, &learners.ALMAConfig{},
+		&learners.ALMAConfig{P: 2, Alpha: 0.5, B: 1}, &learners.ALMAConfig{P: 2, C: 1},
+		&learners.ALMAConfig{P: 2, Alpha: 0.5, C: 1}, &learners.ALMAConfig{P: 2, Alpha: 1.1},
+		&learners.PerceptronConfig{}, &learners.PerceptronConfig{Margin: 1, MarginRel: 1, Eta: 1},
+		&learners.PerceptronConfig{Beta: -1, Eta: 1},
+		&learners.PerceptronConfig{Beta: 0.1, Margin: 1, Eta: 1},
+		&learners.PerceptronConfig{Beta: 0.1, MarginRel: 1, Eta: 1},
+		&learners.PerceptronConfig{Beta: 0.1, Eta: 1, OnlineConfig: onlineRBF(0)},
+		&learners.PerceptronConfig{Eta: 2, Lambda: 0.5, OnlineConfig: onlineRBF(0)}, // of NORMA
+		&learners.PerceptronConfig{Eta: 1, Lambda: -1, OnlineConfig: onlineRBF(0)},
+	} {
+		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
+			t.Errorf("%T %+v: %v", c, c, err)
+		}
+	}
+}
+
 // TestResolve: what is relative becomes absolute in a copy, a wrapper's base included, and what is
 // absolute stays.
 func TestResolve(t *testing.T) {
@@ -89,11 +111,21 @@ func TestResolve(t *testing.T) {
 		t.Error("rff needs the data to know its base's settings")
 	}
 
+	if _, err := learner.Make[float64]("perceptron", perceptron, learner.Env{}); !errors.Is(err,
+		learner.ErrConfig) {
+		t.Errorf("New before Resolve says %v", err)
+	}
 	for _, c := range []learner.Config{perceptron, obpm, &learners.CRAMMAConfig{Epsilon: 1,
 		Beta: 1, Eta: 1},
 		&learners.PUMMAConfig{P: "auto", Delta: 0.1}} {
 		if _, err := learner.Resolve(c, learner.Facts{}); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%T without facts: %v", c, err)
+		}
+	}
+	for _, R2 := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := learner.Resolve(perceptron, learner.Facts{SumSq: R2}); !errors.Is(err,
+			learner.ErrConfig) {
+			t.Errorf("R^2 = %v: %v", R2, err)
 		}
 	}
 }
@@ -145,34 +177,6 @@ func TestNewLeavesConfig(t *testing.T) {
 		for _, c := range variants[name] {
 			look(name, c)
 		}
-	}
-}
-
-// TestCapabilities: a learner of random features can and needs what its base can and needs.
-func TestCapabilities(t *testing.T) {
-	soft := &learners.PUMMAConfig{P: "4", Delta: 0.1, SoftC: 10,
-		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-	hard := &learners.PUMMAConfig{P: "4", Delta: 0.1,
-		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-	for _, base := range []*learners.PUMMAConfig{soft, hard} {
-		c := &learners.RFFConfig{D: 40, Sigma: 1, Base: "pumma", BaseConfig: base}
-		if got := c.Traits().Soft; got != base.Traits().Soft || got != (base == soft) {
-			t.Errorf("soft-c %v: Soft is %v", base.SoftC, got)
-		}
-		if p := c.Traits().Norm; !math.IsNaN(p) { // its margins are of the random features
-			t.Errorf("Norm is %v", p)
-		}
-		if c.Traits().Whole || !base.Traits().Whole {
-			t.Error("random features of a whole data set at once")
-		}
-	}
-	pa := &learners.RFFConfig{D: 40, Sigma: 1, Base: "pa"}
-	if p := pa.Traits().Norm; !math.IsNaN(p) {
-		t.Error("pa over random features has a p-norm margin")
-	}
-	none := &learners.RFFConfig{D: 40, Sigma: 1, Base: "no such learner"}
-	if none.Traits().Soft {
-		t.Error("a base that isn't there has a soft margin")
 	}
 }
 

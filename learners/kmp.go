@@ -88,12 +88,13 @@ func (c *KMPConfig) Traits() learner.Traits {
 	t := learner.KernelTraits(c.EngineKernel(), 0)
 	t.Stream, t.Whole, t.OwnLimit = false, true, true
 	t.Threads = "kernel rows, and the sums over them"
+	t.Memory = c.memory
 	return t
 }
 
-// Memory is Config.Memory: kernel rows, some float64 an example, backfitting one an example and
+// memory is Traits.Memory: kernel rows, some float64 an example, backfitting one an example and
 // step; and the chosen examples.
-func (c *KMPConfig) Memory(x learner.Extent) learner.Footprint {
+func (c *KMPConfig) memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	size := min(int64(c.Size), x.Examples)
 	kept.AddRows(&f, x, x.Elem, size, (5+2*pursuitParts)*8+

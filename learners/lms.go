@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
@@ -49,19 +50,14 @@ func (c *LMSConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *LMSConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
+	t.Memory = primal.LinearMemory()
 	t.Weights, t.Forgets, t.Mixes = true, true, true
-	t.Members = membersOf(learner.MemberForm{Additive: true}, c.rule)
+	t.Members = membersOf(ensemble.MemberForm{Additive: true}, c.rule)
 	return t
 }
 
-// Memory is Config.Memory: one T a feature.
-func (c *LMSConfig) Memory(x learner.Extent) learner.Footprint {
-	return primal.LinearFootprint(x, 0)
-}
-
 func newLMS[T learner.Float](cfg LMSConfig, _ learner.Env) (learner.Learner[T], error) {
-	r := cfg.rule(precision{})
-	return newAdditive[T](r), nil
+	return newAdditive[T](cfg.rule(precision{})), nil
 }
 
 // rule is the step, with y (y - w.x) = 1 - y w.x.

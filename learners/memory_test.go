@@ -27,7 +27,7 @@ func allocated(t *testing.T, f func()) (left, all int64) {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc), all
 }
 
-// TestMemoryIsAll: Config.Memory bounds what a learner really takes of the heap, while it makes its
+// TestMemoryIsAll: Traits.Memory bounds what a learner really takes of the heap, while it makes its
 // tables and afterwards: of one example with a large index, which is what a stream of a single
 // wrong line asks for. Not only what Bytes counts.
 func TestMemoryIsAll(t *testing.T) {
@@ -79,7 +79,8 @@ func check[T learner.Float](t *testing.T, precision string) {
 			t.Fatal(err)
 		}
 		const slack = 32 << 10 // settings, names, and rounding of large objects to pages
-		if f := c.config.Memory(x); left > f.Held()+slack || all > f.Peak()+f.Peak()/16+2*slack {
+		if f := c.config.Traits().Memory(x); left > f.Held()+slack ||
+			all > f.Peak()+f.Peak()/16+2*slack {
 			t.Errorf("%s %s %+v: %d bytes are held, %d were taken; Memory says %d and %d",
 				precision, c.name, c.config, left, all, f.Held(), f.Peak())
 		}
@@ -115,7 +116,8 @@ func TestPUMMAMemory(t *testing.T) {
 			if dense {
 				x.NonZeros, x.Longest = 3*dim, dim
 			}
-			if held := c.Memory(x).Held(); l.Bytes() > held || held > l.Bytes()+l.Bytes()/10 {
+			if held := c.Traits().Memory(x).Held(); l.Bytes() > held ||
+				held > l.Bytes()+l.Bytes()/10 {
 				t.Errorf("p = %s, dense %v: %d bytes are taken, Memory says %d", p, dense,
 					l.Bytes(), held)
 			}
@@ -201,7 +203,7 @@ func TestKeptRoom(t *testing.T) {
 		x := learner.Extent{Features: 40180, Examples: 60, NonZeros: 60 * 40000, Longest: 40000,
 			Elem: 4,
 			Kept: room}
-		if f := c.Memory(x); l.Bytes() > f.Held() {
+		if f := c.Traits().Memory(x); l.Bytes() > f.Held() {
 			t.Errorf("%s: %d bytes are held, Memory says %d: %+v", name, l.Bytes(), f.Held(),
 				f.Parts)
 		}
@@ -231,7 +233,7 @@ func TestFitMemory(t *testing.T) {
 		k := d
 		x := x
 		x.Kept = learner.KeptRoom(k.Traits().Keeps, 120, 240)
-		if got := k.Memory(x).Peak(); got > bytes || got < bytes*9/10 {
+		if got := k.Traits().Memory(x).Peak(); got > bytes || got < bytes*9/10 {
 			t.Errorf("%T: %d examples take %d bytes of %d", c, k.Traits().Keeps, got, bytes)
 		}
 		if _, err := c.Traits().FitMemory(1000, x, 120, 240); !errors.Is(err, learner.ErrConfig) {
@@ -240,8 +242,8 @@ func TestFitMemory(t *testing.T) {
 	}
 	for _, c := range []learner.Config{&BudgetConfig{}, &TBPConfig{Budget: 10, ErrorCache: "all",
 		ErrorSize: 1}} {
-		if c.Traits().Keeps != learner.Any || c.Memory(x).Held() < learner.Huge {
-			t.Errorf("%+v grows with the stream; Memory says %+v", c, c.Memory(x))
+		if c.Traits().Keeps != learner.Any || c.Traits().Memory(x).Held() < learner.Huge {
+			t.Errorf("%+v grows with the stream; Memory says %+v", c, c.Traits().Memory(x))
 		}
 	}
 }
@@ -274,7 +276,7 @@ func TestFewerThanKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held, took := d.Memory(x).Held(), l.Bytes()
+		held, took := d.Traits().Memory(x).Held(), l.Bytes()
 		if took > held {
 			t.Errorf("%s: %d bytes are taken at once, and %d were said", name, took, held)
 		}

@@ -1,9 +1,11 @@
 package learners
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
@@ -63,46 +65,24 @@ type MICRAConfig struct {
 
 // Validate wants Beta >= 0, Eta > 0, Epsilon and Zeta in [0,1], and a kernel.
 func (c *MICRAConfig) Validate() error {
-	if err := learner.CheckSetting("micra", "beta", c.Beta, c.Beta >= 0,
-		"a number >= 0"); err != nil {
-		return err
+	check := func(name string, v float64, ok bool, want string) error {
+		return learner.CheckSetting("micra", name, v, ok, want)
 	}
-	if err := learner.CheckSetting("micra", "epsilon", c.Epsilon, c.Epsilon >= 0 && c.Epsilon <= 1,
-		"a number in [0,1]"); err != nil {
-		return err
-	}
-	if err := learner.CheckSetting("micra", "eta", c.Eta, c.Eta > 0, "a number > 0"); err != nil {
-		return err
-	}
-	if err := learner.CheckSetting("micra", "zeta", c.Zeta, c.Zeta >= 0 && c.Zeta <= 1,
-		"a number in [0,1]"); err != nil {
-		return err
-	}
-	return c.OnlineConfig.validate("micra")
+	return cmp.Or(check("beta", c.Beta, c.Beta >= 0, "a number >= 0"),
+		check("epsilon", c.Epsilon, c.Epsilon >= 0 && c.Epsilon <= 1, "a number in [0,1]"),
+		check("eta", c.Eta, c.Eta > 0, "a number > 0"),
+		check("zeta", c.Zeta, c.Zeta >= 0 && c.Zeta <= 1, "a number in [0,1]"),
+		c.OnlineConfig.validate("micra"))
 }
 
 // Traits is Config.Traits: with a kernel a stream's examples are kept.
 func (c *MICRAConfig) Traits() learner.Traits {
 	t := margin.Traits()
-	t.ActiveSet = true
-	t.Members = membersOf(learner.MemberForm{Unit: true, Optional: true}, c.rule)
+	t.ActiveSet, t.Memory = true, primal.LinearMemory(margin.AddPasses)
+	t.Members = membersOf(ensemble.MemberForm{Unit: true, Optional: true}, c.rule)
 	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "beta"}, {Change: "raise",
 		Setting: "epsilon"}}
-	return c.traits("micra", t, func(n int) learner.Config {
-		d := *c
-		d.Budget = n
-		return &d
-	})
-}
-
-// Memory is Config.Memory: one T a feature, and what passes take; with a kernel the kept examples.
-func (c *MICRAConfig) Memory(x learner.Extent) learner.Footprint {
-	if !c.Linear() {
-		return onlineMemory(x, c.Budget)
-	}
-	f := primal.LinearFootprint(x, 0)
-	margin.AddPasses(&f, x)
-	return f
+	return c.traits("micra", t, sized(c))
 }
 
 func newMICRA[T learner.Float](cfg MICRAConfig, env learner.Env) (learner.Learner[T], error) {

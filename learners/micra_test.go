@@ -35,59 +35,6 @@ func TestMICRAByHand(t *testing.T) {
 		})
 }
 
-func TestGoldenMICRA(t *testing.T) {
-	for _, form := range forms {
-		t.Run(form, func(t *testing.T) { goldenMICRA(t, form) })
-	}
-}
-
-func goldenMICRA(t *testing.T, form string) {
-	var g struct {
-		Eps, Zeta, Beta, Eta float64
-		X                    [][]float64
-		Y                    []float64 `json:"y"`
-		Trace                []struct {
-			Update  int64
-			Example int
-			W       []float64
-		}
-		Updates int64
-		Epochs  int
-		FinalW  []float64 `json:"final_w"`
-	}
-	readGolden(t, "margin/micra.json", &g)
-	R := 0.0
-	for _, x := range g.X {
-		R = max(R, pnorm(x, 2))
-	}
-	// by the longest, augmented
-	X := scaleRows(augmented(g.X, R), func([]float64) float64 { return R * math.Sqrt2 })
-	b := block[float64](form, X, g.Y)
-	l := newLearner[float64](t, "micra", &learners.MICRAConfig{Beta: g.Beta, Epsilon: g.Eps,
-		Eta: g.Eta, Zeta: g.Zeta})
-	epochs, traced := 0, 0
-	for last := int64(-1); last != l.Updates(); epochs++ {
-		last = l.Updates()
-		for k := range X {
-			if one(t, l, b, k).Updates == 0 {
-				continue
-			}
-			want := g.Trace[traced]
-			if l.Updates()-1 != want.Update || k != want.Example { // the first is update 0 there
-				t.Fatalf("update %d by example %d, want %d by %d", l.Updates()-1, k, want.Update,
-					want.Example)
-			}
-			approx.AllNear(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
-			traced++
-		}
-	}
-	if traced != len(g.Trace) || l.Updates()-1 != g.Updates || epochs != g.Epochs {
-		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates()-1, epochs,
-			traced, g.Updates, g.Epochs, len(g.Trace))
-	}
-	approx.AllNear(t, "w", l.Weights(), g.FinalW, goldenTol64)
-}
-
 // TestMICRA: |u| = 1 after every update; on separable data of unit length it ends, and every margin
 // is above the last threshold.
 func TestMICRA(t *testing.T) {

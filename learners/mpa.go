@@ -96,11 +96,12 @@ func (c *MPAConfig) rule() PAConfig { return PAConfig{Variant: c.Variant, C: c.C
 func (c *MPAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Classes, t.ClassCount, t.Weights, t.Forgets = true, c.Classes, c.Variant != 0, true
+	t.Memory = c.memory
 	return t
 }
 
-// Memory is Config.Memory: one T a feature and class.
-func (c *MPAConfig) Memory(x learner.Extent) learner.Footprint {
+// memory is Traits.Memory: one T a feature and class.
+func (c *MPAConfig) memory(x learner.Extent) learner.Footprint {
 	k := max(x.Classes, int64(c.Classes), 2)
 	row := (k*x.Elem + 63) / 64 * 64
 	var f learner.Footprint

@@ -149,11 +149,12 @@ func (c *NGConfig) Validate() error {
 func (c *NGConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Proba, t.Weights = true, true
+	t.Memory = c.memory
 	return t
 }
 
-// Memory is Config.Memory: b + 2 k + 1 float64 a feature, and three matrices of b + k.
-func (c *NGConfig) Memory(x learner.Extent) learner.Footprint {
+// memory is Traits.Memory: b + 2 k + 1 float64 a feature, and three matrices of b + k.
+func (c *NGConfig) memory(x learner.Extent) learner.Footprint {
 	size := int64(c.Buffer + c.Rank)
 	var f learner.Footprint
 	f.Tables(x, "weights and columns", 8*(size+int64(c.Rank)+1))

@@ -1,7 +1,6 @@
 package learners
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -58,22 +57,5 @@ func TestNORMA(t *testing.T) {
 	}
 	if n, _ := learner.SupportOf(l); n != len(w) || !dropped {
 		t.Errorf("%d kept, want %d", n, len(w))
-	}
-}
-
-// TestNORMASettings: lambda needs a kernel, and leaves something of the weights.
-func TestNORMASettings(t *testing.T) {
-	rbf := OnlineConfig{Kernel: "rbf", Gamma: 1}
-	for what, c := range map[string]PerceptronConfig{
-		"too much": {Eta: 2, Lambda: 0.5, OnlineConfig: rbf},
-		"negative": {Eta: 1, Lambda: -1, OnlineConfig: rbf},
-	} {
-		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	c := PerceptronConfig{Eta: 1, Lambda: 0.1, OnlineConfig: rbf}
-	if err := c.Validate(); err != nil {
-		t.Error(err)
 	}
 }

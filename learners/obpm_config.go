@@ -117,12 +117,12 @@ func (c *OBPMConfig) Validate() error {
 	if err := c.validatePart(base); err != nil {
 		return err
 	}
-	return c.validateKernel(base.Traits().Members)
+	return c.validateKernel(ensemble.FormOf(base.Traits()))
 }
 
 // form is the base's members' form, if any, that counts for these settings.
-func (c *OBPMConfig) form(base learner.Config) *learner.MemberForm {
-	if f := base.Traits().Members; f != nil && (c.Together || !f.Optional) {
+func (c *OBPMConfig) form(base learner.Config) *ensemble.MemberForm {
+	if f := ensemble.FormOf(base.Traits()); f != nil && (c.Together || !f.Optional) {
 		return f
 	}
 	return nil
@@ -156,7 +156,7 @@ func (c *OBPMConfig) validateBase(base learner.Config) error {
 }
 
 // linearMemory is Memory without a kernel. Lanes have rows for the features that were seen.
-func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) learner.Footprint {
+func (c *OBPMConfig) linearMemory(form *ensemble.MemberForm, x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	members, words := int64(c.Members), int64(c.Members+63)/64
 	seen := min(x.Features, x.NonZeros)
@@ -224,7 +224,7 @@ func (c *OBPMConfig) optional() bool {
 	if err != nil {
 		return false
 	}
-	form := base.Traits().Members
+	form := ensemble.FormOf(base.Traits())
 	return form != nil && form.Optional
 }
 
@@ -260,24 +260,22 @@ func (c *OBPMConfig) Traits() learner.Traits {
 		t.Support = t.Support || b.Support && apart
 		t.Linear, t.Vector, t.Biased = t.Linear && b.Linear, t.Vector && b.Vector, b.Biased
 	}
+	t.Memory = c.memory
 	return t
 }
 
 // Resolve resolves the base's settings: the members see the examples as they are.
 func (c *OBPMConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	r := *c
-	base, err := c.baseSettings()
-	if err != nil {
+	var err error
+	if r.BaseConfig, err = resolvedBase("obpm", c.Base, c.BaseConfig, f); err != nil {
 		return nil, err
-	}
-	if r.BaseConfig, err = learner.Resolve(base, f); err != nil {
-		return nil, fmt.Errorf("obpm: base: %w", err)
 	}
 	return &r, nil
 }
 
 // validateKernel checks what differs with a kernel; form is the base's members' form, if any.
-func (c *OBPMConfig) validateKernel(form *learner.MemberForm) error {
+func (c *OBPMConfig) validateKernel(form *ensemble.MemberForm) error {
 	if c.Budget < 0 || c.Budget > math.MaxInt32 {
 		return fmt.Errorf("obpm: budget is %d, want a number of examples, or 0 for no limit: %w",
 			c.Budget, learner.ErrConfig)
@@ -316,9 +314,9 @@ func (c *OBPMConfig) keeps() int64 {
 	return int64(c.Budget)
 }
 
-// Memory is Config.Memory: the members' weights, their sum and the tables of a run; with a kernel
+// memory is Traits.Memory: the members' weights, their sum and the tables of a run; with a kernel
 // the kept examples and the members' coefficients.
-func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
+func (c *OBPMConfig) memory(x learner.Extent) learner.Footprint {
 	if c.Linear() {
 		base, err := c.baseSettings()
 		if err != nil {
@@ -357,7 +355,7 @@ func (c *OBPMConfig) separateMemory(base learner.Config, x learner.Extent) (f le
 	members := int64(c.Members)
 	n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/members))
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 32 + 64
-	fleetFootprint(&f, base.Memory(x), "members'", members, learner.Times(members, each)+
+	fleetFootprint(&f, base.Traits().Memory(x), "members'", members, learner.Times(members, each)+
 		learner.Times(n, (members+63)/64, 8)+learner.Times(n, members, 24+x.Elem)*5/4, 16, x)
 	return f
 }
@@ -401,12 +399,12 @@ func (c *OBPMConfig) validatePart(base learner.Config) error {
 
 // shards reports whether members can learn apart: those side by side never meet. Cap looks at all
 // of them where S is not kept and they may be longer than 1.
-func (c *OBPMConfig) shards(form *learner.MemberForm) bool {
+func (c *OBPMConfig) shards(form *ensemble.MemberForm) bool {
 	return c.Linear() && form != nil && !(c.Cap && !form.Additive && !form.Unit)
 }
 
 // shardTraits fills in what says how the members are taken apart.
-func (c *OBPMConfig) shardTraits(t *learner.Traits, form *learner.MemberForm) {
+func (c *OBPMConfig) shardTraits(t *learner.Traits, form *ensemble.MemberForm) {
 	if !c.shards(form) {
 		return
 	}

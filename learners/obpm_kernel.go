@@ -101,7 +101,7 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 	if err != nil {
 		return nil, err
 	}
-	rule, err := ensemble.NewStepper[T](base.Traits().Members, cfg.Members)
+	rule, err := ensemble.NewStepper[T](ensemble.FormOf(base.Traits()), cfg.Members)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (c *OBPMConfig) separateFit(bytes int64, x learner.Extent, mean, largest in
 			return nil, fmt.Errorf("obpm: a member of %d: %w", c.Members, err)
 		}
 		d := *c
-		if d.BaseConfig = sized; d.Memory(x).Peak() <= bytes {
+		if d.BaseConfig = sized; d.memory(x).Peak() <= bytes {
 			return &d, nil
 		}
 	}

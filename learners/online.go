@@ -119,6 +119,21 @@ func (c *OnlineConfig) self(R2 float64) float64 {
 	return c.kernel().EngineKernel().Self(R2)
 }
 
+func (c *OnlineConfig) budget() *int { return &c.Budget }
+
+// sized returns what makes copies of the settings with another budget.
+func sized[C any, P interface {
+	*C
+	learner.Config
+	budget() *int
+}](c P) func(budget int) learner.Config {
+	return func(budget int) learner.Config {
+		d := *c
+		*P(&d).budget() = budget
+		return P(&d)
+	}
+}
+
 // traits changes t to those of the kernel form, if there is a kernel: it learns streams only. sized
 // is as in onlineTraits.
 func (c *OnlineConfig) traits(name string, t learner.Traits,
@@ -343,18 +358,6 @@ func (l *onlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner
 	return d.FitResult, err
 }
 
-// fittedMemory is Config.Memory of a learner that has Fit: what it learns of a stream, or the rows
-// of a whole data set.
-func fittedMemory(x learner.Extent, budget int) learner.Footprint {
-	if !x.Whole {
-		return onlineMemory(x, budget)
-	}
-	var f learner.Footprint
-	kept.AddRows(&f, x, x.Elem, x.Examples, 5*8)
-	kept.AddCurrent(&f, x, 1) // of the empty set of kept examples
-	return f
-}
-
 // checkBudget wants least to 2^31-1 examples, or 0, and none without a kernel.
 func checkBudget(name string, budget, least int) error {
 	if budget != 0 && budget < least || budget > math.MaxInt32 {
@@ -372,7 +375,16 @@ func onlineTraits(name string, t learner.Traits, k *learner.KernelConfig, budget
 	if budget > 0 {
 		keeps = int64(budget)
 	}
-	n := learner.KernelTraits(k.EngineKernel(), keeps)
+	n, whole := learner.KernelTraits(k.EngineKernel(), keeps), t.Whole
+	t.Memory = func(x learner.Extent) (f learner.Footprint) {
+		if x.Whole && whole { // the rows of a data set
+			kept.AddRows(&f, x, x.Elem, x.Examples, 5*8)
+			kept.AddCurrent(&f, x, 1) // of the empty set of kept examples
+			return f
+		}
+		kept.AddScaled(&f, x, keeps)
+		return f
+	}
 	t.Stream, t.Support, t.Keeps, t.Kept = true, true, n.Keeps, n.Kept
 	t.Linear, t.Vector, t.Members, t.Forgets = false, false, nil, false
 	if t.Whole {
@@ -383,15 +395,4 @@ func onlineTraits(name string, t learner.Traits, k *learner.KernelConfig, budget
 		return sized(max(least, n))
 	})
 	return t
-}
-
-// onlineMemory is Config.Memory of the kernel form: the kept examples.
-func onlineMemory(x learner.Extent, budget int) learner.Footprint {
-	var f learner.Footprint
-	n := int64(learner.Any)
-	if budget > 0 {
-		n = int64(budget)
-	}
-	kept.AddScaled(&f, x, n)
-	return f
 }

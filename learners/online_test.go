@@ -307,8 +307,8 @@ func TestOnlineBudget(t *testing.T) {
 			}
 			least = min(least, math.Abs(f[0]))
 		}
-		held := c.Memory(learner.Extent{Features: 3, Examples: 400, NonZeros: 1200, Longest: 3,
-			Elem: 4, Dense: true}).Held()
+		held := c.Traits().Memory(learner.Extent{Features: 3, Examples: 400, NonZeros: 1200,
+			Longest: 3, Elem: 4, Dense: true}).Held()
 		if l.Bytes() > held || math.IsNaN(f[0]) {
 			t.Errorf("%s: %d bytes, Memory says %d; the last score is %v", form.name, l.Bytes(),
 				held, f[0])

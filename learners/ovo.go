@@ -103,24 +103,23 @@ func (c *OVOConfig) Traits() learner.Traits {
 	t := traitsOver(base.Traits(), c.Classes, "the pairs of classes")
 	t.Linear, t.Vector, t.Proba = false, false, false
 	t.Splits, t.Shard, t.ShardClasses, t.Part, t.PartOf = 0, nil, nil, nil, nil
+	t.Memory = c.memory
 	return t
 }
 
 // Resolve resolves the base's settings: all columns see the examples as they are.
 func (c *OVOConfig) Resolve(f learner.Facts) (learner.Config, error) {
-	o := OVRConfig{Base: c.Base, BaseConfig: c.BaseConfig}
-	r, err := o.Resolve(f)
-	if err != nil {
+	r := *c
+	var err error
+	if r.BaseConfig, err = resolvedBase("ovr", c.Base, c.BaseConfig, f); err != nil {
 		return nil, err
 	}
-	over := *c
-	over.BaseConfig = r.(*OVRConfig).BaseConfig
-	return &over, nil
+	return &r, nil
 }
 
-// Memory is Config.Memory: that of the base for each pair, and for each class. A base of whole data
+// memory is Traits.Memory: that of the base for each pair, and for each class. A base of whole data
 // sets is fitted to a copy of the examples of two classes, of all where there are but two.
-func (c *OVOConfig) Memory(x learner.Extent) learner.Footprint {
+func (c *OVOConfig) memory(x learner.Extent) learner.Footprint {
 	base, err := c.Inner()
 	if err != nil {
 		return learner.Footprint{}

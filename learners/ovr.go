@@ -2,9 +2,7 @@ package learners
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"unsafe"
 
@@ -146,26 +144,6 @@ func (c *OVRConfig) UnmarshalJSON(data []byte) error {
 	return decodeOver("ovr", data, (*fields)(c), &c.Base, &c.BaseConfig)
 }
 
-// decodeOver reads settings of a learner of that name over another one: the base's as what the
-// base's Entry says they are, the others into fields, of a type without a method of this. Fields
-// that are not there keep their values, unknown ones are refused.
-func decodeOver(name string, data []byte, fields any, base *string, c *learner.Config) error {
-	var all map[string]json.RawMessage
-	err := json.Unmarshal(data, &all)
-	if err == nil {
-		rest := maps.Clone(all)
-		delete(rest, "base_config")
-		if data, err = json.Marshal(rest); err == nil {
-			err = decodeSettings(data, fields)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("%s: settings: %w", name, err)
-	}
-	*c, err = decodeBase(name, *base, all["base_config"])
-	return err
-}
-
 // Traits is Config.Traits: what the base can do and needs, once a class.
 func (c *OVRConfig) Traits() learner.Traits {
 	base, err := c.Inner()
@@ -179,6 +157,7 @@ func (c *OVRConfig) Traits() learner.Traits {
 		return &r
 	})
 	c.shardTraits(&t, base)
+	t.Memory = c.memory
 	return t
 }
 
@@ -200,18 +179,15 @@ func traitsOver(b learner.Traits, classes int, threads string) learner.Traits {
 // Resolve resolves the base's settings: all columns see the examples as they are.
 func (c *OVRConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	r := *c
-	base, err := c.Inner()
-	if err != nil {
+	var err error
+	if r.BaseConfig, err = resolvedBase("ovr", c.Base, c.BaseConfig, f); err != nil {
 		return nil, err
-	}
-	if r.BaseConfig, err = learner.Resolve(base, f); err != nil {
-		return nil, fmt.Errorf("ovr: base: %w", err)
 	}
 	return &r, nil
 }
 
-// Memory is Config.Memory: that of the base for each class, and for the rest.
-func (c *OVRConfig) Memory(x learner.Extent) learner.Footprint {
+// memory is Traits.Memory: that of the base for each class, and for the rest.
+func (c *OVRConfig) memory(x learner.Extent) learner.Footprint {
 	base, err := c.Inner()
 	if err != nil {
 		return learner.Footprint{}
@@ -230,12 +206,12 @@ func (c *OVRConfig) Memory(x learner.Extent) learner.Footprint {
 func memoryOver(base learner.Config, k int64, x learner.Extent) (f learner.Footprint) {
 	x.Kept = 0
 	if x.Whole { // one class is fitted after another
-		f = base.Memory(x)
+		f = base.Traits().Memory(x)
 		x.Whole = false
 	}
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 64 + 16 + 64
 	run := ensemble.RunExamples * (32 + x.Elem) * 5 / 4
-	fleetFootprint(&f, base.Memory(x), "classes'", k, learner.Times(k, each+run),
+	fleetFootprint(&f, base.Traits().Memory(x), "classes'", k, learner.Times(k, each+run),
 		learner.Times(k, 16), x)
 	return f
 }

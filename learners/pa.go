@@ -1,9 +1,11 @@
 package learners
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
@@ -56,10 +58,7 @@ type PAConfig struct {
 
 // Validate wants a Variant of 0, 1 or 2, C >= 0, or 0 with variant 0, which has none, and a kernel.
 func (c *PAConfig) Validate() error {
-	if err := c.checkRule("pa"); err != nil {
-		return err
-	}
-	return c.OnlineConfig.validate("pa")
+	return cmp.Or(c.checkRule("pa"), c.OnlineConfig.validate("pa"))
 }
 
 // checkRule is Validate of Variant and C, for a learner of that name.
@@ -78,21 +77,10 @@ func (c *PAConfig) checkRule(name string) error {
 // Traits is Config.Traits: with a kernel the examples learned are kept.
 func (c *PAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
+	t.Memory = primal.LinearMemory()
 	t.Weights, t.Forgets, t.Mixes = c.Variant != 0, true, true
-	t.Members = membersOf(learner.MemberForm{Additive: true, Toward: true, Norm2: true}, c.rule)
-	return c.traits("pa", t, func(n int) learner.Config {
-		d := *c
-		d.Budget = n
-		return &d
-	})
-}
-
-// Memory is Config.Memory: one T a feature; with a kernel the kept examples.
-func (c *PAConfig) Memory(x learner.Extent) learner.Footprint {
-	if !c.Linear() {
-		return onlineMemory(x, c.Budget)
-	}
-	return primal.LinearFootprint(x, 0)
+	t.Members = membersOf(ensemble.MemberForm{Additive: true, Toward: true, Norm2: true}, c.rule)
+	return c.traits("pa", t, sized(c))
 }
 
 func newPA[T learner.Float](cfg PAConfig, env learner.Env) (learner.Learner[T], error) {

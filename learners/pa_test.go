@@ -1,13 +1,11 @@
 package learners_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/approx"
-	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -133,13 +131,8 @@ func TestPATinyExample(t *testing.T) {
 	}
 }
 
-func TestPAConfig(t *testing.T) {
-	for _, c := range []learners.PAConfig{{Variant: 3}, {Variant: 0, C: 1}} {
-		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
-	// C left at 0 means 1.
+// TestPADefault: C left at 0 means 1.
+func TestPADefault(t *testing.T) {
 	x := [][]float64{{0.5, 0}}
 	for variant, want := range map[int]float64{1: 0.5, 2: 0.5 / (0.25 + 0.5)} {
 		l := newLearner[float64](t, "pa", &learners.PAConfig{Variant: variant})

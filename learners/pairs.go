@@ -1,7 +1,6 @@
 package learners
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -113,16 +112,7 @@ func (c *PairsConfig) Inner() (learner.Config, error) {
 // UnmarshalJSON is that of OBPMConfig.
 func (c *PairsConfig) UnmarshalJSON(data []byte) error {
 	type fields PairsConfig // without this method
-	raw := struct {
-		*fields
-		BaseConfig json.RawMessage `json:"base_config"` // hides the field of that name
-	}{fields: (*fields)(c)}
-	err := decodeSettings(data, &raw)
-	if err != nil {
-		return fmt.Errorf("pairs: settings: %w", err)
-	}
-	c.BaseConfig, err = decodeBase("pairs", c.Base, raw.BaseConfig)
-	return err
+	return decodeOver("pairs", data, (*fields)(c), &c.Base, &c.BaseConfig)
 }
 
 // Traits is Config.Traits: what the base can do on a stream of pairs. What it would know of
@@ -135,24 +125,22 @@ func (c *PairsConfig) Traits() learner.Traits {
 	b, t := base.Traits(), learner.LinearTraits()
 	t.Relative, t.Norm, t.ScaleFree, t.Ensemble = b.Relative, b.Norm, b.ScaleFree, b.Ensemble
 	t.Threads, t.Biased = b.Threads, true
+	t.Memory = c.memory
 	return t
 }
 
 // Resolve resolves the base's settings: a pair is at most as long as the longest example.
 func (c *PairsConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	r := *c
-	base, err := c.Inner()
-	if err != nil {
+	var err error
+	if r.BaseConfig, err = resolvedBase("pairs", c.Base, c.BaseConfig, f); err != nil {
 		return nil, err
-	}
-	if r.BaseConfig, err = learner.Resolve(base, f); err != nil {
-		return nil, fmt.Errorf("pairs: base: %w", err)
 	}
 	return &r, nil
 }
 
-// Memory is Config.Memory: that of the base and of three examples.
-func (c *PairsConfig) Memory(x learner.Extent) learner.Footprint {
+// memory is Traits.Memory: that of the base and of three examples.
+func (c *PairsConfig) memory(x learner.Extent) learner.Footprint {
 	base, err := c.Inner()
 	if err != nil {
 		return learner.Footprint{}
@@ -161,26 +149,18 @@ func (c *PairsConfig) Memory(x learner.Extent) learner.Footprint {
 	if pairs.Longest = learner.Times(min(x.Longest, x.Features), 2); x.Features > 0 {
 		pairs.Longest = min(pairs.Longest, x.Features)
 	}
-	f := base.Memory(pairs)
+	f := base.Traits().Memory(pairs)
 	f.Add("pairs", 4, learner.Times(primal.ListRoom(pairs.Longest), 4*(4+x.Elem))+
 		primal.FixedBytes)
 	return f
 }
 
 func newPairs[T learner.Float](cfg PairsConfig, env learner.Env) (learner.Learner[T], error) {
-	base, err := cfg.Inner()
+	inner, err := newBase[T]("pairs", cfg.Base, cfg.BaseConfig, env)
 	if err != nil {
 		return nil, err
 	}
-	e, err := learner.Lookup(cfg.Base)
-	if err != nil {
-		return nil, err
-	}
-	l := &pairsLearner[T]{cfg: cfg, y: [1]T{1}}
-	if l.inner, err = learner.New[T](e, base, env); err != nil {
-		return nil, fmt.Errorf("pairs: base: %w", err)
-	}
-	return l, nil
+	return &pairsLearner[T]{cfg: cfg, y: [1]T{1}, inner: inner}, nil
 }
 
 func (l *pairsLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {

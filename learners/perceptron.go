@@ -1,12 +1,14 @@
 package learners
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
@@ -89,37 +91,27 @@ type PerceptronConfig struct {
 // Validate wants Margin, MarginRel and Beta >= 0, one of them at most, Eta > 0 and a kernel, which
 // is the plain inner product with Beta.
 func (c *PerceptronConfig) Validate() error {
-	if err := learner.CheckSetting("perceptron", "margin", c.Margin, c.Margin >= 0,
-		"a number >= 0"); err != nil {
+	check := func(name string, v float64, ok bool, want string) error {
+		return learner.CheckSetting("perceptron", name, v, ok, want)
+	}
+	if err := cmp.Or(check("margin", c.Margin, c.Margin >= 0, "a number >= 0"),
+		check("margin-rel", c.MarginRel, c.MarginRel >= 0, "a number >= 0"),
+		check("beta", c.Beta, c.Beta >= 0, "a number >= 0"),
+		check("eta", c.Eta, c.Eta > 0, "a number > 0"),
+		check("lambda", c.Lambda, c.Lambda >= 0 && float64(c.Eta*c.Lambda) < 1,
+			"a number >= 0 and below 1/eta")); err != nil {
 		return err
 	}
-	if err := learner.CheckSetting("perceptron", "margin-rel", c.MarginRel, c.MarginRel >= 0,
-		"a number >= 0"); err != nil {
-		return err
-	}
-	if c.Margin != 0 && c.MarginRel != 0 {
+	switch {
+	case c.Margin != 0 && c.MarginRel != 0:
 		return fmt.Errorf("perceptron: margin is %v and margin-rel is %v, want one of them: %w",
 			c.Margin, c.MarginRel, learner.ErrConfig)
-	}
-	if err := learner.CheckSetting("perceptron", "beta", c.Beta, c.Beta >= 0,
-		"a number >= 0"); err != nil {
-		return err
-	}
-	if c.Beta != 0 && (c.Margin != 0 || c.MarginRel != 0) {
+	case c.Beta != 0 && (c.Margin != 0 || c.MarginRel != 0):
 		return fmt.Errorf("perceptron: beta is %v beside a margin or margin-rel, want one of "+
 			"them: %w", c.Beta, learner.ErrConfig)
-	}
-	if c.Beta != 0 && !c.Linear() {
+	case c.Beta != 0 && !c.Linear():
 		return fmt.Errorf("perceptron: beta is %v and the kernel %s: with a kernel take margin or "+
 			"margin-rel: %w", c.Beta, c.kernel().EngineKernel().Kind, learner.ErrConfig)
-	}
-	if err := learner.CheckSetting("perceptron", "eta", c.Eta, c.Eta > 0,
-		"a number > 0"); err != nil {
-		return err
-	}
-	if err := learner.CheckSetting("perceptron", "lambda", c.Lambda, c.Lambda >= 0 &&
-		float64(c.Eta*c.Lambda) < 1, "a number >= 0 and below 1/eta"); err != nil {
-		return err
 	}
 	return c.OnlineConfig.validate("perceptron")
 }
@@ -129,29 +121,12 @@ func (c *PerceptronConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.Relative, t.Members = c.MarginRel != 0 && c.relativeLengths(), c.members()
 	t.Weights, t.Forgets, t.Mixes = true, c.Beta == 0, c.Beta == 0
+	t.Memory = primal.LinearMemory(margin.AddFixedCycle)
 	if c.Beta != 0 {
-		t.ActiveSet, t.Remedies = true, []learner.Remedy{{Change: "lower", Setting: "beta"}}
+		t.ActiveSet, t.Memory = true, primal.LinearMemory(margin.AddPasses)
+		t.Remedies = []learner.Remedy{{Change: "lower", Setting: "beta"}}
 	}
-	return c.traits("perceptron", t, func(n int) learner.Config {
-		d := *c
-		d.Budget = n
-		return &d
-	})
-}
-
-// Memory is Config.Memory: one T a feature, and what a cycle takes; with a kernel the kept
-// examples.
-func (c *PerceptronConfig) Memory(x learner.Extent) learner.Footprint {
-	if !c.Linear() {
-		return onlineMemory(x, c.Budget)
-	}
-	f := primal.LinearFootprint(x, 0)
-	if c.Beta != 0 {
-		margin.AddPasses(&f, x)
-		return f
-	}
-	margin.AddFixedCycle(&f, x)
-	return f
+	return c.traits("perceptron", t, sized(c))
 }
 
 // Resolve sets Margin = MarginRel R^2 and clears MarginRel.
@@ -264,13 +239,13 @@ func (p *perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.F
 }
 
 // members is the members' form of the perceptron.
-func (c *PerceptronConfig) members() *learner.MemberForm {
+func (c *PerceptronConfig) members() *ensemble.MemberForm {
 	if c.Beta != 0 {
-		return membersOf(learner.MemberForm{}, func(precision) rule { return c.rule(c.Eta) })
+		return membersOf(ensemble.MemberForm{}, func(precision) rule { return c.rule(c.Eta) })
 	}
-	return &learner.MemberForm{Additive: true, Toward: true,
-		Rule32: func(int) (learner.MemberRule[float32], error) { return newFixed[float32](c) },
-		Rule64: func(int) (learner.MemberRule[float64], error) { return newFixed[float64](c) },
+	return &ensemble.MemberForm{Additive: true, Toward: true,
+		Rule32: func(int) (ensemble.MemberRule[float32], error) { return newFixed[float32](c) },
+		Rule64: func(int) (ensemble.MemberRule[float64], error) { return newFixed[float64](c) },
 	}
 }
 
@@ -280,7 +255,7 @@ type fixedMembers[T learner.Float] struct {
 	margin, eta T
 }
 
-func newFixed[T learner.Float](c *PerceptronConfig) (learner.MemberRule[T], error) {
+func newFixed[T learner.Float](c *PerceptronConfig) (ensemble.MemberRule[T], error) {
 	if c.MarginRel != 0 {
 		return nil, c.unresolved()
 	}

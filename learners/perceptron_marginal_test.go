@@ -1,7 +1,6 @@
 package learners_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -101,18 +100,4 @@ func through(b *engine.Block[float64]) *engine.Block[float64] {
 		X, y = append(X, x), append(y, -b.Y[i])
 	}
 	return block[float64]("dense", X, y)
-}
-
-func TestMarginalPerceptronSettings(t *testing.T) {
-	for what, c := range map[string]*learners.PerceptronConfig{
-		"negative":        {Beta: -1, Eta: 1},
-		"NaN":             {Beta: math.NaN(), Eta: 1},
-		"with margin":     {Beta: 0.1, Margin: 1, Eta: 1},
-		"with margin-rel": {Beta: 0.1, MarginRel: 1, Eta: 1},
-		"with a kernel":   {Beta: 0.1, Eta: 1, OnlineConfig: onlineRBF(0)},
-	} {
-		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package learners_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -103,41 +102,4 @@ func TestPerceptronNovikoff(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestPerceptronResolve(t *testing.T) {
-	var c learner.Config = &learners.PerceptronConfig{MarginRel: 0.5, Eta: 1}
-	e, err := learner.Lookup("perceptron")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.New64(c, learner.Env{}); !errors.Is(err, learner.ErrConfig) {
-		t.Errorf("New before Resolve says %v", err)
-	}
-	for _, R2 := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		_, err := learner.Resolve(c, learner.Facts{SumSq: R2})
-		if !errors.Is(err, learner.ErrConfig) {
-			t.Errorf("Resolve with R^2 = %v says %v", R2, err)
-		}
-	}
-	r, err := learner.Resolve(c, learner.Facts{SumSq: 8, Delta: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := learners.PerceptronConfig{Margin: 4.5, Eta: 1}
-	if got := *r.(*learners.PerceptronConfig); got != want || r.Traits().Relative {
-		t.Errorf("resolved to %+v, want %+v", got, want)
-	}
-	if again, err := learner.Resolve(r, learner.Facts{SumSq: 1e4}); err != nil ||
-		*again.(*learners.PerceptronConfig) != want {
-		t.Errorf("a second Resolve: %v, %+v", err, again)
-	}
-	both := &learners.PerceptronConfig{Margin: 1, MarginRel: 1, Eta: 1}
-	if err := both.Validate(); !errors.Is(err, learner.ErrConfig) {
-		t.Errorf("margin and margin-rel: %v", err)
-	}
-	zero := &learners.PerceptronConfig{}
-	if err := zero.Validate(); !errors.Is(err, learner.ErrConfig) {
-		t.Errorf("eta 0: %v", err)
-	}
 }

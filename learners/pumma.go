@@ -93,7 +93,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // optimal: TestPUMMAOptimal. With p = c ln n the margin in the infinity norm is at least e^(-1/c)
 // (1-delta) times the largest (Corollary 4): TestPUMMAInfinityMargin. With slacks the objective is
 // at most 1/(1-delta)^2 times the least (Theorem 5): TestPUMMASoftObjective. For p = 2 it is
-// [ROMMAConfig] given the pairs z/2 (Theorem 2): TestPUMMAIsROMMAOnPairs, TestPairsMargin.
+// [ROMMAConfig] given the pairs z/2 (Theorem 2): TestPairsArePUMMA, TestPairsMargin.
 //
 // Dense examples have u as it is. Of sparse examples it is kept as c t with S = sum |t_i|^p. For p
 // = 2 an update adds multiples of two examples to t, and all else follows from inner products: (H)
@@ -208,26 +208,21 @@ func (c *PUMMAConfig) Traits() learner.Traits {
 		t.Remedies = []learner.Remedy{{Change: "set", Setting: "soft-c"}}
 	}
 	if c.Linear() {
+		t.Memory = c.memory
 		return t
 	}
 	if c.Budget > 0 {
 		t.Whole, t.ActiveSet, t.Halving = false, false, false
 	}
-	return onlineTraits("pumma", t, &c.KernelConfig, c.Budget, 2, func(n int) learner.Config {
-		d := *c
-		d.Budget = n
-		return &d
-	})
+	return onlineTraits("pumma", t, &c.KernelConfig, c.Budget, 2, sized(c))
 }
 
-// Memory is Config.Memory: of dense examples 7 float64 a feature, 8 for p > 2, of sparse ones 1 and
+func (c *PUMMAConfig) budget() *int { return &c.Budget }
+
+// memory is Traits.Memory: of dense examples 7 float64 a feature, 8 for p > 2, of sparse ones 1 and
 // 2; and what passes take; with a kernel the kept examples, or what goes over the rows of a whole
 // data set.
-func (c *PUMMAConfig) Memory(x learner.Extent) learner.Footprint {
-	var f learner.Footprint
-	if !c.Linear() {
-		return fittedMemory(x, c.Budget)
-	}
+func (c *PUMMAConfig) memory(x learner.Extent) learner.Footprint {
 	vectors := int64(7)
 	if !x.Dense {
 		vectors = 1
@@ -235,6 +230,7 @@ func (c *PUMMAConfig) Memory(x learner.Extent) learner.Footprint {
 	if c.P != "2" {
 		vectors++
 	}
+	var f learner.Footprint
 	f.Tables(x, "vectors", 8*vectors)
 	if !x.Dense { // three examples and, over both of z, five to seven numbers
 		longest := primal.ListRoom(min(x.Longest, x.Features))

@@ -1,8 +1,6 @@
 package learners
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"unsafe"
@@ -113,11 +111,7 @@ func (c *RFFConfig) Traits() learner.Traits {
 	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
 	t.Members, t.Mixes = nil, false
 	t.OverClasses = c.overClasses
-	lifted(&t, func(base learner.Config) learner.Config {
-		r := *c
-		r.BaseConfig = base
-		return &r
-	})
+	lifted(&t, c.over)
 	// Distances that sigma divides are of the data's units, and margins are of the random features.
 	t.ScaleFree, t.Norm, t.Threads = false, math.NaN(), "the random features"
 	if t.Keeps > 0 {
@@ -129,6 +123,7 @@ func (c *RFFConfig) Traits() learner.Traits {
 			}
 		}
 	}
+	t.Memory = c.memory
 	return t
 }
 
@@ -152,15 +147,15 @@ func (c *RFFConfig) overClasses(lift func(learner.Entry, learner.Config) (learne
 	return &r, r.Validate()
 }
 
-// Memory is Config.Memory: D/2 T a feature, the random features of some examples, and the base
+// memory is Traits.Memory: D/2 T a feature, the random features of some examples, and the base
 // learner on D features.
-func (c *RFFConfig) Memory(x learner.Extent) learner.Footprint {
+func (c *RFFConfig) memory(x learner.Extent) learner.Footprint {
 	f := c.ownMemory(x)
 	base, err := c.Inner()
 	if err != nil {
 		return f // no learner is made of it
 	}
-	g := base.Memory(c.baseExtent(x))
+	g := base.Traits().Memory(c.baseExtent(x))
 	f.Parts = append(f.Parts, g.Parts...)
 	f.Moving, f.Copies, f.Each = learner.Plus(f.Moving, g.Moving), g.Copies, g.Each
 	return f
@@ -189,13 +184,12 @@ func (c *RFFConfig) baseExtent(x learner.Extent) learner.Extent {
 func (c *RFFConfig) fitMemory(size func(int64, learner.Extent, int64, int64) (learner.Config,
 	error), bytes int64,
 	x learner.Extent, mean, largest int64) (learner.Config, error) {
-	own, d := c.ownMemory(x), *c
+	own := c.ownMemory(x)
 	base, err := size(bytes-learner.Plus(own.Held(), own.Moving), c.baseExtent(x), mean, largest)
 	if err != nil {
 		return nil, fmt.Errorf("rff: %w", err)
 	}
-	d.BaseConfig = base
-	return &d, nil
+	return c.over(base), nil
 }
 
 // rffExamples is how many examples are mapped at a time.
@@ -204,57 +198,7 @@ func rffExamples(D int, elem int64) int64 { return min(max(rffBytes/int64(D)/ele
 // UnmarshalJSON is that of OBPMConfig.
 func (c *RFFConfig) UnmarshalJSON(data []byte) error {
 	type fields RFFConfig // without this method
-	raw := struct {
-		*fields
-		BaseConfig json.RawMessage `json:"base_config"` // hides the field of that name
-	}{fields: (*fields)(c)}
-	err := decodeSettings(data, &raw)
-	if err != nil {
-		return fmt.Errorf("rff: settings: %w", err)
-	}
-	c.BaseConfig, err = decodeBase("rff", c.Base, raw.BaseConfig)
-	return err
-}
-
-// baseSettings returns c, or for nil the defaults of the learner called base.
-func baseSettings(name, base string, c learner.Config) (learner.Config, error) {
-	e, err := learner.Lookup(base)
-	if err != nil {
-		return nil, fmt.Errorf("%s: base: %w", name, err)
-	}
-	d := e.Config()
-	if c == nil {
-		return d, nil
-	}
-	if fmt.Sprintf("%T", c) != fmt.Sprintf("%T", d) {
-		return nil, fmt.Errorf("%s: base is %q, but the base's settings are %T, want %T: %w", name,
-			base, c, d, learner.ErrConfig)
-	}
-	return c, nil
-}
-
-// decodeSettings reads a document into settings. Fields that are not there keep their values,
-// unknown ones are refused.
-func decodeSettings(doc []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	dec.DisallowUnknownFields()
-	return dec.Decode(into)
-}
-
-// decodeBase reads the settings of the learner called base. Fields that are not there keep their
-// defaults, unknown ones are refused.
-func decodeBase(learner, base string, doc json.RawMessage) (learner.Config, error) {
-	if len(doc) == 0 || string(doc) == "null" {
-		return nil, nil
-	}
-	c, err := baseSettings(learner, base, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := decodeSettings(doc, c); err != nil {
-		return nil, fmt.Errorf("%s: settings of base %q: %w", learner, base, err)
-	}
-	return c, nil
+	return decodeOver("rff", data, (*fields)(c), &c.Base, &c.BaseConfig)
 }
 
 // Inner returns the base's settings.
@@ -265,24 +209,22 @@ func (c *RFFConfig) Inner() (learner.Config, error) {
 // Resolve resolves the base's settings, whatever the facts: its examples have length 1 and D
 // features.
 func (c *RFFConfig) Resolve(learner.Facts) (learner.Config, error) {
-	r, err := c.resolved()
+	base, err := c.resolved()
 	if err != nil {
 		return nil, err
 	}
-	return r, nil
+	return c.over(base), nil
 }
 
-func (c *RFFConfig) resolved() (*RFFConfig, error) {
+func (c *RFFConfig) resolved() (learner.Config, error) {
+	return resolvedBase("rff", c.Base, c.BaseConfig, learner.Facts{SumSq: 1, Features: c.D})
+}
+
+// over returns the settings with those of the base.
+func (c *RFFConfig) over(base learner.Config) learner.Config {
 	r := *c
-	base, err := c.Inner()
-	if err != nil {
-		return nil, err
-	}
-	facts := learner.Facts{SumSq: 1, Features: c.D}
-	if r.BaseConfig, err = learner.Resolve(base, facts); err != nil {
-		return nil, fmt.Errorf("rff: base: %w", err)
-	}
-	return &r, nil
+	r.BaseConfig = base
+	return &r
 }
 
 // rffRun is a run of examples, at most size, and their features.
@@ -292,29 +234,21 @@ type rffRun[T learner.Float] struct{ view, z engine.Block[T] }
 func (r *rffRun[T]) bytes() int64 { return primal.BytesOf(r.z.X) + primal.BytesOf(r.z.Y) }
 
 func newRFF[T learner.Float](cfg RFFConfig, env learner.Env) (learner.Learner[T], error) {
-	resolved, err := cfg.resolved()
+	base, err := cfg.resolved()
 	if err != nil {
 		return nil, err
 	}
-	cfg = *resolved
-	base, err := cfg.Inner()
+	inner, err := newBase[T]("rff", cfg.Base, base, env)
 	if err != nil {
 		return nil, err
-	}
-	e, err := learner.Lookup(cfg.Base)
-	if err != nil {
-		return nil, err
-	}
-	inner, err := learner.New[T](e, base, env)
-	if err != nil {
-		return nil, fmt.Errorf("rff: %w", err)
 	}
 	f, err := engine.NewFourier[T](cfg.D, cfg.Sigma, env.Seed, env.Pool)
 	if err != nil {
 		return nil, fmt.Errorf("rff: %w: %w", err, learner.ErrConfig)
 	}
+	t := base.Traits()
 	return &rffLearner[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f,
-		classes: base.Traits().Classes, weights: base.Traits().Weights,
+		classes: t.Classes, weights: t.Weights,
 		size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
 		runs: new(scratch.Stack[rffRun[T]])}, nil
 }
@@ -323,15 +257,11 @@ func newRFF[T learner.Float](cfg RFFConfig, env learner.Env) (learner.Learner[T]
 // work enough for the pool.
 const rffBytes = 1 << 20
 
-// Inner is learner.Wrapper.Inner: the base learner.
+// Inner is the base learner, for what package learner asks of it.
 func (l *rffLearner[T]) Inner() learner.Learner[T] { return l.inner }
 
 func (l *rffLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	check := primal.CheckWeighted[T]
-	if l.classes {
-		check = primal.CheckClasses[T]
-	}
-	if err := check("rff", b, len(rounds)); err != nil {
+	if err := l.check(b, len(rounds)); err != nil {
 		return err
 	}
 	if b.Weighted() && !l.weights { // before any is learned
@@ -345,25 +275,11 @@ func (l *rffLearner[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 // Prober is for ProberOf: probabilities are the inner learner's.
 func (l *rffLearner[T]) Prober() learner.Prober[T] {
 	if inner := learner.ProberOf(l.inner); inner != nil {
-		return &rffProber[T]{l, inner}
+		return proberFunc[T](func(b *engine.Block[T], dst []float64) error {
+			return l.outputs(b, dst, learner.OutputsOf(l.inner), inner.Proba)
+		})
 	}
 	return nil
-}
-
-// rffProber has the probabilities of the inner learner, over the random features.
-type rffProber[T learner.Float] struct {
-	rff   *rffLearner[T]
-	inner learner.Prober[T]
-}
-
-func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
-	k := learner.OutputsOf(p.rff.inner)
-	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
-		return err
-	}
-	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error {
-		return p.inner.Proba(z, dst[lo*k:hi*k])
-	})
 }
 
 // Posterior is for PosteriorOf: it is that of the inner learner, over the random features.
@@ -434,13 +350,16 @@ func (l *rffLearner[T]) each(b *engine.Block[T], do func(z *engine.Block[T],
 }
 
 func (l *rffLearner[T]) Score(b *engine.Block[T], dst []float64) error {
-	k := learner.OutputsOf(l.inner)
+	return l.outputs(b, dst, learner.OutputsOf(l.inner), l.inner.Score)
+}
+
+// outputs sets dst to what of says of the random features, k numbers an example.
+func (l *rffLearner[T]) outputs(b *engine.Block[T], dst []float64, k int,
+	of func(z *engine.Block[T], dst []float64) error) error {
 	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
 		return err
 	}
-	return l.each(b, func(z *engine.Block[T], lo, hi int) error {
-		return l.inner.Score(z, dst[lo*k:hi*k])
-	})
+	return l.each(b, func(z *engine.Block[T], lo, hi int) error { return of(z, dst[lo*k:hi*k]) })
 }
 
 // Weights returns nil: the weights are those of the random features.
@@ -476,31 +395,29 @@ func (l *rffLearner[T]) CheckState(s learner.State) error {
 
 // MistakeChecker is for MistakeCheckerOf: the mistakes are the inner learner's.
 func (l *rffLearner[T]) MistakeChecker() learner.MistakeChecker[T] {
-	if inner := learner.MistakeCheckerOf(l.inner); inner != nil {
-		return &rffChecker[T]{l, inner}
+	inner := learner.MistakeCheckerOf(l.inner)
+	if inner == nil {
+		return nil
 	}
-	return nil
-}
-
-type rffChecker[T learner.Float] struct {
-	rff   *rffLearner[T]
-	inner learner.MistakeChecker[T]
-}
-
-func (c *rffChecker[T]) Mistakes(b *engine.Block[T]) (n int, err error) {
-	check := primal.CheckWeighted[T] // weights are the inner learner's matter
-	if c.rff.classes {
-		check = primal.CheckClasses[T]
-	}
-	if err := check("rff", b, b.Len()); err != nil {
-		return 0, err
-	}
-	err = c.rff.each(b, func(z *engine.Block[T], _, _ int) error {
-		of, err := c.inner.Mistakes(z)
-		n += of
-		return err
+	return checkerFunc[T](func(b *engine.Block[T]) (n int, err error) {
+		if err := l.check(b, b.Len()); err != nil {
+			return 0, err
+		}
+		err = l.each(b, func(z *engine.Block[T], _, _ int) error {
+			of, err := inner.Mistakes(z)
+			n += of
+			return err
+		})
+		return n, err
 	})
-	return n, err
+}
+
+// check checks a block with labels; weights are the inner learner's matter.
+func (l *rffLearner[T]) check(b *engine.Block[T], out int) error {
+	if l.classes {
+		return primal.CheckClasses("rff", b, out)
+	}
+	return primal.CheckWeighted("rff", b, out)
 }
 
 // mapped is a hypothesis over random Fourier features. The map is the learner's: it never changes
@@ -511,13 +428,17 @@ type mapped[T learner.Float] struct {
 }
 
 func (p *mapped[T]) Score(b *engine.Block[T], dst []float64) error {
-	k := p.inner.Outputs()
-	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
-		return err
+	return p.rff.outputs(b, dst, p.inner.Outputs(), p.inner.Score)
+}
+
+// Prober is for ProberOf: probabilities are the inner hypothesis's.
+func (p *mapped[T]) Prober() learner.Prober[T] {
+	if inner := learner.ProbaOf(p.inner); inner != nil {
+		return proberFunc[T](func(b *engine.Block[T], dst []float64) error {
+			return p.rff.outputs(b, dst, p.inner.Outputs(), inner.Proba)
+		})
 	}
-	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error {
-		return p.inner.Score(z, dst[lo*k:hi*k])
-	})
+	return nil
 }
 
 // Weights returns nil: the weights are those of the random features.
@@ -564,31 +485,11 @@ func (p *mapped[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return p.rff.over(inner), nil
 }
 
-// mappedProber is one whose inner hypothesis has probabilities.
-type mappedProber[T learner.Float] struct {
-	mapped[T]
-	prober learner.Prober[T]
-}
-
-func (p *mappedProber[T]) Proba(b *engine.Block[T], dst []float64) error {
-	k := p.inner.Outputs()
-	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
-		return err
-	}
-	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error {
-		return p.prober.Proba(z, dst[lo*k:hi*k])
-	})
-}
-
 // over returns inner over the features of l.
 func (l *rffLearner[T]) over(inner learner.Predictor[T]) learner.Predictor[T] {
 	rff := *l
 	rff.inner = nil
-	m := mapped[T]{&rff, inner}
-	if p := learner.ProbaOf(inner); p != nil {
-		return &mappedProber[T]{m, p}
-	}
-	return &m
+	return &mapped[T]{&rff, inner}
 }
 
 func (l *rffLearner[T]) Snapshot() learner.Predictor[T] { return l.over(l.inner.Snapshot()) }

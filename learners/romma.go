@@ -1,11 +1,13 @@
 package learners
 
 import (
+	"cmp"
 	"context"
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
@@ -71,45 +73,27 @@ type ROMMAConfig struct {
 
 // Validate wants Delta in (0,1], Budget >= 0 and a kernel.
 func (c *ROMMAConfig) Validate() error {
-	if err := learner.CheckSetting("romma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1,
-		"a number in (0,1]"); err != nil {
-		return err
-	}
-	if err := checkBudget("romma", c.Budget, 1); err != nil {
-		return err
-	}
-	return c.KernelConfig.Validate("romma")
+	return cmp.Or(learner.CheckSetting("romma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1,
+		"a number in (0,1]"), checkBudget("romma", c.Budget, 1), c.KernelConfig.Validate("romma"))
 }
+
+func (c *ROMMAConfig) budget() *int { return &c.Budget }
 
 // Traits is Config.Traits: with a kernel a stream's examples are kept, and a whole data set's are
 // learned by their rows of its Gram matrix, without a budget.
 func (c *ROMMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.ActiveSet, t.Halving, t.Cut = true, c.Aggressive, c.Linear()
+	t.Memory = primal.LinearMemory(margin.AddPasses)
 	if c.Linear() {
 		cfg := *c
-		t.Members = membersOf(learner.MemberForm{Optional: true}, cfg.rule)
+		t.Members = membersOf(ensemble.MemberForm{Optional: true}, cfg.rule)
 		return t
 	}
 	if c.Budget > 0 {
 		t.Whole, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
 	}
-	return onlineTraits("romma", t, &c.KernelConfig, c.Budget, 1, func(n int) learner.Config {
-		d := *c
-		d.Budget = n
-		return &d
-	})
-}
-
-// Memory is Config.Memory: one T a feature, and what passes take; with a kernel the kept examples,
-// or what goes over the rows of a whole data set.
-func (c *ROMMAConfig) Memory(x learner.Extent) learner.Footprint {
-	if !c.Linear() {
-		return fittedMemory(x, c.Budget)
-	}
-	f := primal.LinearFootprint(x, 0)
-	margin.AddPasses(&f, x)
-	return f
+	return onlineTraits("romma", t, &c.KernelConfig, c.Budget, 1, sized(c))
 }
 
 // due returns the margin up to which (1) holds with that accuracy, if aggressive.

@@ -9,7 +9,7 @@ import (
 
 // additiveMembers applies a rule that adds a multiple of the example to the members of an ensemble.
 type additiveMembers[T learner.Float] struct {
-	learner.Additive[T]
+	ensemble.Additive[T]
 	rule rule
 }
 
@@ -65,7 +65,7 @@ func (r *scaledMembers[T]) aim(m *ensemble.ScaledMember) {
 	}
 }
 
-// Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
+// Step is ensemble.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
 func (r *scaledMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, w T, sq float64,
 	coef []T) (updates int, _ []T) {
 	due, step, length := r.rule.due, r.rule.step, r.rule.length
@@ -133,11 +133,11 @@ func (r *scaledMembers[T]) Fields(c *learner.Codec, weights []T) {
 }
 
 // membersOf completes the members' form of a rule.
-func membersOf(f learner.MemberForm, rule func(precision) rule) *learner.MemberForm {
-	f.Rule32 = func(n int) (learner.MemberRule[float32], error) {
+func membersOf(f ensemble.MemberForm, rule func(precision) rule) *ensemble.MemberForm {
+	f.Rule32 = func(n int) (ensemble.MemberRule[float32], error) {
 		return newMembers[float32](f.Additive, n, rule), nil
 	}
-	f.Rule64 = func(n int) (learner.MemberRule[float64], error) {
+	f.Rule64 = func(n int) (ensemble.MemberRule[float64], error) {
 		return newMembers[float64](f.Additive, n, rule), nil
 	}
 	if !f.Additive {
@@ -147,7 +147,7 @@ func membersOf(f learner.MemberForm, rule func(precision) rule) *learner.MemberF
 }
 
 func newMembers[T learner.Float](adds bool, n int,
-	rule func(precision) rule) learner.MemberRule[T] {
+	rule func(precision) rule) ensemble.MemberRule[T] {
 	r := rule(precisionOf[T]())
 	if adds {
 		return &additiveMembers[T]{rule: r}

@@ -76,12 +76,7 @@ func (c *SCWConfig) Validate() error {
 }
 
 // Traits is Config.Traits.
-func (c *SCWConfig) Traits() learner.Traits { return gauss.OnlineTraits() }
-
-// Memory is Config.Memory.
-func (c *SCWConfig) Memory(x learner.Extent) learner.Footprint {
-	return gauss.OnlineMemory(c.Covariance, x)
-}
+func (c *SCWConfig) Traits() learner.Traits { return gauss.OnlineTraits(c.Covariance) }
 
 func newSCW[T learner.Float](cfg SCWConfig, _ learner.Env) (learner.Learner[T], error) {
 	phi := gauss.NormalQuantile(cfg.Eta)

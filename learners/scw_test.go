@@ -5,11 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/approx"
-	"github.com/halfspace-ml/halfspace/internal/realdata"
-	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -55,30 +51,6 @@ func (n *naiveSCW) learn(x []float64, y, weight float64) (score, alpha float64) 
 		}
 	}
 	return score, alpha
-}
-
-// TestSCWByHand works Algorithm 1 for eta = Phi(1), so that phi = 1, psi = 3/2 and zeta = 2.
-func TestSCWByHand(t *testing.T) {
-	const eta = 0.84134474606854294859 // Phi(1)
-	l := newLearner[float64](t, "scw", &learners.SCWConfig{Covariance: "diagonal", C: 0.5,
-		Eta: eta})
-	b := block[float64]("dense", [][]float64{{1, 0}, {1, 1}, {4, 0}, {0, 0}, {1, 0}},
-		[]float64{1, -1, 1, 1, 1})
-	// 1: v = 1, m = 0: alpha = min(1/2, sqrt(2)/2) = 1/2; u = ((-1/2 + sqrt(1/4 + 4))/2)^2
-	root := math.Sqrt(4.25)
-	v1 := 1 - 0.5/((root-0.5)/2+0.5)
-	r := one(t, l, b, 0)
-	approx.Near(t, "score 1", r.Score, 0, 0)
-	approx.AllNear(t, "w 1", l.Weights(), []float64{0.5, 0}, 1e-14)
-	approx.AllNear(t, "variance 1", variances(t, l), []float64{v1, 1}, 1e-14)
-	// 2: v = v1 + 1, m = -1/2: the other term of (2) is larger than C
-	one(t, l, b, 1)
-	approx.AllNear(t, "w 2", l.Weights(), []float64{0.5 - 0.5*v1, -0.5}, 1e-14)
-	// 4: no features, no variance, no update
-	before := l.Updates()
-	if one(t, l, b, 3); l.Updates() != before {
-		t.Error("an example without features was an update")
-	}
 }
 
 // TestSCWNaive compares with the paper's formulas, for both covariances, and weights with them.
@@ -138,38 +110,4 @@ func TestSCWConstraint(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestSCWAdult: the error on examples not yet seen is that of AROW, within half a percent.
-func TestSCWAdult(t *testing.T) {
-	data, err := dataset.Load[float32](t.Context(), []string{realdata.File(t, "a9a.gz")},
-		dataset.Options{Bias: "append", Normalize: "unit"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rate := func(name string, c learner.Config) float64 {
-		l := newLearner[float32](t, name, c)
-		rounds := make([]learner.Round, data.Block.Len())
-		if err := l.Learn(&data.Block, rounds); err != nil {
-			t.Fatal(err)
-		}
-		return errorRate(&data.Block, rounds)
-	}
-	arow := rate("arow", &learners.AROWConfig{Covariance: "diagonal", R: 1})
-	scw := rate("scw", &learners.SCWConfig{Covariance: "diagonal", C: 0.1, Eta: 0.9})
-	t.Logf("arow %.4f, scw %.4f", arow, scw)
-	if scw > arow+0.005 {
-		t.Errorf("scw makes %.2f %% errors, arow %.2f %%", 100*scw, 100*arow)
-	}
-}
-
-// errorRate returns the fraction of mistakes.
-func errorRate(b *engine.Block[float32], rounds []learner.Round) float64 {
-	mistakes := 0
-	for i, r := range rounds {
-		if float64(b.Y[i])*r.Score <= 0 {
-			mistakes++
-		}
-	}
-	return float64(mistakes) / float64(len(rounds))
 }

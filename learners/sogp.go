@@ -139,11 +139,12 @@ func (c *SOGPConfig) Traits() learner.Traits {
 		d.Basis = n
 		return &d
 	})
+	t.Memory = c.memory
 	return t
 }
 
-// Memory is Config.Memory: the basis points and two matrices.
-func (c *SOGPConfig) Memory(x learner.Extent) learner.Footprint {
+// memory is Traits.Memory: the basis points and two matrices.
+func (c *SOGPConfig) memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	n := min(int64(c.Basis), x.Examples)
 	stride := (int64(c.Basis) + 8) &^ 7

@@ -128,12 +128,13 @@ func (c *SVMConfig) Traits() learner.Traits {
 	if c.C == 0 {
 		t.Remedies = []learner.Remedy{{Change: "set", Setting: "C"}}
 	}
+	t.Memory = c.memory
 	return t
 }
 
-// Memory is Config.Memory: the dual problem, with kernel rows or a matrix of the features; one
+// memory is Traits.Memory: the dual problem, with kernel rows or a matrix of the features; one
 // float64 a feature, or the support vectors.
-func (c *SVMConfig) Memory(x learner.Extent) learner.Footprint {
+func (c *SVMConfig) memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	if !c.Linear() {
 		kept.AddRows(&f, x, x.Elem, x.Examples, 10*8)

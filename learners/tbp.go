@@ -180,11 +180,12 @@ func (c *TBPConfig) Traits() learner.Traits {
 		})
 	}
 	t.Weights = true
+	t.Memory = c.memory
 	return t
 }
 
-// Memory is Config.Memory: the kept examples, the error cache, and the kernel values among these.
-func (c *TBPConfig) Memory(x learner.Extent) learner.Footprint {
+// memory is Traits.Memory: the kept examples, the error cache, and the kernel values among these.
+func (c *TBPConfig) memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	p, q := int64(c.Budget), int64(c.ErrorSize)
 	room, cached := c.share(x.Kept)

@@ -168,10 +168,10 @@ func (c *VVMConfig) Validate() error {
 }
 
 // Traits is Config.Traits.
-func (c *VVMConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
+func (c *VVMConfig) Traits() learner.Traits { return gauss.PosteriorTraits(c.memory) }
 
-// Memory is Config.Memory: the covariance matrix, and two float64 a feature and point.
-func (c *VVMConfig) Memory(x learner.Extent) learner.Footprint {
+// memory is Traits.Memory: the covariance matrix, and two float64 a feature and point.
+func (c *VVMConfig) memory(x learner.Extent) learner.Footprint {
 	return virtualFootprint(x, int64(c.Buffer), int64(c.Pairs))
 }
 

@@ -45,10 +45,10 @@ func (c *WEPConfig) Validate() error {
 }
 
 // Traits is Config.Traits.
-func (c *WEPConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
+func (c *WEPConfig) Traits() learner.Traits { return gauss.PosteriorTraits(c.memory) }
 
-// Memory is Config.Memory: that of VVM.
-func (c *WEPConfig) Memory(x learner.Extent) learner.Footprint {
+// memory is Traits.Memory: that of VVM.
+func (c *WEPConfig) memory(x learner.Extent) learner.Footprint {
 	return virtualFootprint(x, int64(c.Buffer), 0)
 }
 

@@ -440,7 +440,7 @@ func (t *taught) memory(features, classes int, examples int64) int64 {
 	if t.shape.wide {
 		x.Elem = 8
 	}
-	return t.config.Memory(x).Peak()
+	return t.config.Traits().Memory(x).Peak()
 }
 
 // publish makes what was learned what predicts.

@@ -128,7 +128,7 @@ func modelFits(name string, m *model.Model, c learner.Config, most int64) error 
 			}
 		}
 	}
-	need := c.Memory(x).Held()
+	need := c.Traits().Memory(x).Held()
 	// a row of all features is made of an example that is kept
 	if kept := 8 * x.Features; need < kept {
 		need = kept

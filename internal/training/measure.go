@@ -106,7 +106,7 @@ func (r *run[T]) measure(ctx context.Context, src eval.Source[T]) (m margins.Mar
 	bound *AverageBound, ok bool, err error) {
 	p, room := learner.ViewOf(r.l), int64(2*averageBytes)
 	if r.j.o.MemBudget > 0 {
-		room = min(room, r.room.left()-r.j.config.Memory(r.room.x).Held())
+		room = min(room, r.room.left()-r.j.config.Traits().Memory(r.room.x).Held())
 	}
 	var members [][]float64
 	if r.j.o.MarginReport && r.j.traits.Ensemble && room > 0 {
@@ -188,7 +188,7 @@ func largestMarginMemory(x learner.Extent) learner.Footprint {
 	if !ok {
 		return learner.Footprint{}
 	}
-	return c.Memory(x)
+	return c.Traits().Memory(x)
 }
 
 // overTest counts errors on the test set.

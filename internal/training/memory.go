@@ -219,7 +219,7 @@ func (r *room[T]) restored(bytes int64) error {
 	if r.j.o.MemBudget == 0 {
 		return nil
 	}
-	r.before = max(0, bytes-r.j.config.Memory(r.x).Held())
+	r.before = max(0, bytes-r.j.config.Traits().Memory(r.x).Held())
 	return r.fits(r.x)
 }
 
@@ -311,7 +311,7 @@ func (r *room[T]) admit(b *engine.Block[T]) error {
 	if err := r.fits(x); err != nil {
 		return err
 	}
-	if f := r.j.config.Memory(x); x.Features > r.x.Features && f.Moving >= 1<<20 {
+	if f := r.j.config.Traits().Memory(x); x.Features > r.x.Features && f.Moving >= 1<<20 {
 		r.j.collect() // tables that were there twice the last time go before the next ones move
 	}
 	r.x = x
@@ -349,7 +349,7 @@ func (r *room[T]) fits(x learner.Extent) error {
 		x.Examples = r.rows // what is kept grows with the stream, so far to this
 	}
 	r.split.Metrics, r.split.Scales = j.o.metering(x), j.scalesOf(x)
-	f := j.config.Memory(x)
+	f := j.config.Traits().Memory(x)
 	peak, twice := f.Peak(), max(f.Moving, f.Copies)
 	j.large = j.large || peak >= noteworthy
 	what := fmt.Sprintf("%d features", x.Features)
@@ -459,7 +459,7 @@ func (r *room[T]) settle(x learner.Extent, sample *engine.Block[T]) error {
 	if budget == 0 {
 		return nil
 	}
-	f := j.config.Memory(x)
+	f := j.config.Traits().Memory(x)
 	r.split.Parts, r.split.Moving = f.Parts, max(f.Moving, f.Copies)
 	if r.loaded > 0 {
 		r.split.Reader = 0
@@ -483,9 +483,10 @@ func (r *room[T]) gramBytes(x learner.Extent) int64 {
 		return learner.DefaultGramBytes
 	}
 	x.Gram = -1
-	left := r.left() - c.Memory(x).Peak() // holds the least of rows that went for others already
+	peak := c.Traits().Memory(x).Peak()
+	left := r.left() - peak // holds the least of rows that went for others already
 	x.Gram = max(left, leastGram)
-	if c.Memory(x).Peak() > r.left() {
+	if peak > r.left() {
 		return max(min(left, (left+4<<20)*2/3), leastGram)
 	}
 	return x.Gram
@@ -500,7 +501,7 @@ func (r *room[T]) roomForSVM(x learner.Extent) error {
 	}
 	own, svm := x, x
 	own.Whole, svm.Whole, svm.Gram = false, true, -1
-	r.svm = r.left() - r.j.config.Memory(own).Held() - largestMarginMemory(svm).Peak()
+	r.svm = r.left() - r.j.config.Traits().Memory(own).Held() - largestMarginMemory(svm).Peak()
 	if r.svm < leastGram {
 		return badOption("Raise the budget, or leave {margin_svm} out.",
 			"{mem_budget} %s: no room is left for the svm", o.MemBudget)
@@ -536,7 +537,7 @@ func (r *room[T]) keep(x *learner.Extent, sample *engine.Block[T]) error {
 		j.set(c)
 	}
 	x.Kept = learner.KeptRoom(min(j.traits.Keeps, x.Examples), mean, largest)
-	f := j.config.Memory(*x)
+	f := j.config.Traits().Memory(*x)
 	if left := r.left() - f.Peak(); left >= 0 {
 		// for examples that are larger than the first ones; the other half for tables that grow
 		x.Kept += left / 2

@@ -29,7 +29,7 @@ func extentOf[T learner.Float](b *engine.Block[T], times int) learner.Extent {
 // don't know how many examples are kept, and how many are learned at a time.
 func (s *suite[T]) within(t *testing.T, what string, l learner.Learner[T], x learner.Extent) {
 	t.Helper()
-	f := s.config.Memory(x)
+	f := s.config.Traits().Memory(x)
 	held := f.Held()
 	if l.Bytes() > held {
 		t.Errorf("%s: %d bytes are held, Memory says %d of %+v: %+v", what, l.Bytes(), held, x,
@@ -51,7 +51,7 @@ func (s *suite[T]) within(t *testing.T, what string, l learner.Learner[T], x lea
 	}
 }
 
-// memory: Config.Memory predicts the memory that a learner comes to use, of examples that are all
+// memory: Traits.Memory predicts the memory that a learner comes to use, of examples that are all
 // there from the first block and of features that keep coming.
 func (s *suite[T]) memory(t *testing.T, b *engine.Block[T]) {
 	s.within(t, "new", s.fresh(t, nil), extentOf(&engine.Block[T]{Ptr: b.Ptr[:min(1, len(b.Ptr))]},

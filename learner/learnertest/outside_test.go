@@ -60,9 +60,13 @@ func (c *relaxationConfig) Validate() error {
 	return nil
 }
 
-func (c *relaxationConfig) Traits() learner.Traits { return learner.LinearTraits() }
+func (c *relaxationConfig) Traits() learner.Traits {
+	t := learner.LinearTraits()
+	t.Memory = relaxationMemory
+	return t
+}
 
-func (c *relaxationConfig) Memory(x learner.Extent) (f learner.Footprint) {
+func relaxationMemory(x learner.Extent) (f learner.Footprint) {
 	f.Copied(x, 8, learner.Times(8, x.Features))
 	if !forgets {
 		f.Tables(x, "weights", 8)
@@ -161,7 +165,7 @@ func (h *relaxed[T]) fields(c *learner.Codec) {
 
 func (h *relaxed[T]) State() learner.State { return learner.StateOf(h.fields) }
 
-// Restored is learner.Restorer's.
+// Restored is for [learner.Restored].
 func (h *relaxed[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	var p relaxed[T]
 	if err := learner.SetState("relaxation", s, p.fields); err != nil {

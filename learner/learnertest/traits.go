@@ -247,7 +247,7 @@ func (s *suite[T]) keeps(t *testing.T, b *engine.Block[T], k learner.Traits) {
 	}
 	if sized := c.Traits(); sized.Keeps < learner.Any {
 		x.Kept = learner.KeptRoom(sized.Keeps, mean, largest)
-		if peak := c.Memory(x).Peak(); peak > room || sized.Keeps == 0 {
+		if peak := c.Traits().Memory(x).Peak(); peak > room || sized.Keeps == 0 {
 			t.Errorf("sized to %d bytes %d examples are kept, in %d", room, sized.Keeps, peak)
 		}
 	}

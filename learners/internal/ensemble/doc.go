@@ -1,7 +1,7 @@
 // Package ensemble is for many linear members that go through the same examples side by side, each
 // seeing its own random share of them: what obpm averages (E. Harrington, R. Herbrich, J. Kivinen,
 // J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003, whose Algorithms 1 and
-// 2 the comments here count lines of). A base learner that states its rule as a learner.MemberForm
+// 2 the comments here count lines of). A base learner that states its rule as a MemberForm
 // (perceptron, pa, lms, alma, romma, cramma, micra) is stepped here; others are run one by one by
 // obpm itself. Of the other learners none uses this package, but obpm with a kernel takes its rule
 // and its scratch.

@@ -11,13 +11,13 @@ import (
 
 // Scaled is what rules w <- c w + a y x share: a member's weights are its stored ones times a
 // factor of its own, which takes the stretch, so that an update costs the example's non-zeros
-// alone. A learner.MemberRule embeds it and adds Step, and Fields by way of [Scaled.MemberFields].
+// alone. A MemberRule embeds it and adds Step, and Fields by way of [Scaled.MemberFields].
 type Scaled[T learner.Float] struct {
 	Members []ScaledMember
 	// Ball: the rule shrinks weights that are longer than 1, and so the errors of Norm2. It is
 	// never measured, and a factor is folded but for its mantissa, which rounds nothing.
 	Ball    bool
-	weights learner.MemberWeights[T]
+	weights MemberWeights[T]
 }
 
 // ScaledMember is what a member has besides its stored weights v.
@@ -49,10 +49,10 @@ func NewScaled[T learner.Float](n int, scale float64) Scaled[T] {
 	return Scaled[T]{Members: slices.Repeat([]ScaledMember{{Scale: scale}}, n)}
 }
 
-// Fixed is learner.MemberRule.Fixed.
+// Fixed is MemberRule.Fixed.
 func (r *Scaled[T]) Fixed() (margin, step T, ok bool) { return 0, 0, false }
 
-// Total is learner.MemberRule.Total.
+// Total is MemberRule.Total.
 func (r *Scaled[T]) Total(lo int, s []T) float64 {
 	var sum float64
 	for l, v := range s {
@@ -61,8 +61,8 @@ func (r *Scaled[T]) Total(lo int, s []T) float64 {
 	return sum
 }
 
-// Bind is learner.MemberRule.Bind.
-func (r *Scaled[T]) Bind(w learner.MemberWeights[T]) { r.weights = w }
+// Bind is MemberRule.Bind.
+func (r *Scaled[T]) Bind(w MemberWeights[T]) { r.weights = w }
 
 // Fold makes the factor of member i 1, and takes Norm2 from the weights, where that is due: as in
 // margin.ScaledLinear. Cost: all weights of a member.

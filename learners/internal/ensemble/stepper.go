@@ -14,8 +14,8 @@ import (
 // itself: in vector lanes that is one comparison, and the coefficient of every member that updates
 // is eta y.
 type Stepper[T learner.Float] struct {
-	Rule   learner.MemberRule[T]
-	Form   *learner.MemberForm
+	Rule   MemberRule[T]
+	Form   *MemberForm
 	fixed  bool // the rule is margin and step alone
 	margin T
 	step   T
@@ -25,8 +25,8 @@ type Stepper[T learner.Float] struct {
 }
 
 // NewStepper returns the stepper of so many members of a base of that form.
-func NewStepper[T learner.Float](form *learner.MemberForm, members int) (*Stepper[T], error) {
-	rule, err := learner.NewMemberRule[T](form, members)
+func NewStepper[T learner.Float](form *MemberForm, members int) (*Stepper[T], error) {
+	rule, err := newMemberRule[T](form, members)
 	if err != nil {
 		return nil, fmt.Errorf("obpm: base: %w", err)
 	}
@@ -40,7 +40,7 @@ func NewStepper[T learner.Float](form *learner.MemberForm, members int) (*Steppe
 	return s, nil
 }
 
-// Step is learner.MemberRule.Step; the sums go to t.Coef in units of s.UnitOf(w).
+// Step is MemberRule.Step; the sums go to t.Coef in units of s.UnitOf(w).
 func (s *Stepper[T]) Step(t *Partial, mask []uint64, lo int, scores []T, y, w T, norm2 float64,
 	coef []T) (int, []T) {
 	if !s.fixed {

@@ -46,11 +46,7 @@ func (d *Diagonal[T]) Fields(c *learner.Codec) {
 
 // DiagonalFootprint is that of a learner with a [Diagonal].
 func DiagonalFootprint(x learner.Extent) learner.Footprint {
-	var f learner.Footprint
-	f.Copied(x, 8, learner.Times(x.Features, 16))
-	f.Tables(x, "means and variances", 16)
-	f.Add("work space", 1, primal.FixedBytes)
-	return f
+	return primal.FeatureMemory(x, "means and variances", 16, 16)
 }
 
 // DiagonalVariance returns the variance of w.x of example i under those of the weights, summed in

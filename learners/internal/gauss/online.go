@@ -61,14 +61,15 @@ func CheckCovariance(name, covariance string) error {
 }
 
 // OnlineTraits are those of the learners that NewOnline makes.
-func OnlineTraits() learner.Traits {
+func OnlineTraits(covariance string) learner.Traits {
 	t := learner.LinearTraits()
 	t.Weights, t.Forgets = true, true
+	t.Memory = func(x learner.Extent) learner.Footprint { return onlineMemory(covariance, x) }
 	return t
 }
 
-// OnlineMemory is Config.Memory: two float64 a feature, or one and the covariance matrix.
-func OnlineMemory(covariance string, x learner.Extent) learner.Footprint {
+// onlineMemory is Traits.Memory: two float64 a feature, or one and the covariance matrix.
+func onlineMemory(covariance string, x learner.Extent) learner.Footprint {
 	if covariance == "diagonal" {
 		return DiagonalFootprint(x)
 	}

@@ -145,8 +145,9 @@ func covarianceFootprint(x *learner.Extent) (f learner.Footprint) {
 // PosteriorTraits are those of the learners with a Gaussian posterior over weights: each weight's
 // variance begins large and follows its feature, whatever its unit. Labels that may be wrong help
 // where examples can't be taken up.
-func PosteriorTraits() learner.Traits {
+func PosteriorTraits(memory func(learner.Extent) learner.Footprint) learner.Traits {
 	t := learner.LinearTraits()
+	t.Memory = memory
 	t.Proba, t.Posterior, t.Merges, t.ScaleFree, t.Forgets = true, true, true, true, true
 	t.Remedies = []learner.Remedy{{Change: "raise", Setting: "label-noise"}}
 	return t

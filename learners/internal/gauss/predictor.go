@@ -80,7 +80,7 @@ func (p *Gaussian[T]) CheckState(s learner.State) error {
 	return learner.CheckState(p.Name, s, p.Fields)
 }
 
-// Restored is Restorer.Restored.
+// Restored is for [learner.Restored].
 func (p *Gaussian[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	r := gaussianOf[T](p.Name, newHypothesis(0, 0, 0))
 	return primal.Restored(p.Name, r, s)

@@ -10,7 +10,7 @@
 //	errors.go   [ErrorSet], the examples on which errors are counted, and [LeaveOneOut], the errors
 //	            without each of the kept examples: tbp, budget, obpm
 //	project.go  [Projection] of an example onto the kept ones nearest to it: obpm
-//	memory.go   parts of Config.Memory, and the most examples that fit into given memory
+//	memory.go   parts of Traits.Memory, and the most examples that fit into given memory
 //
 // Invariants:
 //

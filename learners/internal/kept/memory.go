@@ -119,9 +119,9 @@ func FitMemory(name string, limit int, set func(n int) learner.Config) func(byte
 	x learner.Extent, mean, largest int64) (learner.Config, error) {
 	return func(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
 		need := func(n int) int64 {
-			c := set(n)
-			x.Kept = learner.KeptRoom(c.Traits().Keeps, mean, largest)
-			return c.Memory(x).Peak()
+			t := set(n).Traits()
+			x.Kept = learner.KeptRoom(t.Keeps, mean, largest)
+			return t.Memory(x).Peak()
 		}
 		most := int(max(1, min(int64(limit), x.Examples)))
 		n := sort.Search(most, func(i int) bool { return need(i+1) > bytes })

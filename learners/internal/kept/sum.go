@@ -216,7 +216,7 @@ func (p *Sum[T]) CheckState(s learner.State) error {
 	return learner.CheckState(p.Name, s, p.Fields)
 }
 
-// Restored is Restorer.Restored.
+// Restored is for [learner.Restored].
 func (p *Sum[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	r := p.Cleared()
 	return primal.Restored(p.Name, &r, s)

@@ -9,7 +9,7 @@
 //	rows.go     [RowSolver], romma and pumma over the rows of a Gram matrix: with a kernel
 //	cut.go      where a run was stopped, as a State, so that another goes on to the bit
 //	twofold.go  sums with their rounding errors beside them
-//	memory.go   parts of Config.Memory and Traits
+//	memory.go   parts of Traits.Memory and Traits
 //
 // svm, kmp and ep take the checks of options and the calls of observers from here.
 //

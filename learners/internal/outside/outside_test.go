@@ -26,11 +26,9 @@ func (*config) Help(string) string { return "step size; above 0" }
 
 func (c *config) Validate() error { return c.perceptron().Validate() }
 
-func (c *config) Memory(x learner.Extent) learner.Footprint { return c.perceptron().Memory(x) }
-
 func (c *config) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Weights = true
+	t.Weights, t.Memory = true, c.perceptron().Traits().Memory
 	return t
 }
 

@@ -5,7 +5,7 @@
 //	lengths.go    which lengths of examples a rule can divide by, and which margin counts as none
 //	pow.go        [Pow], powers with the same bits on every CPU, for p-norms
 //	predictor.go  hypotheses w.x + b: what Score, Snapshot and files of weights alone use
-//	memory.go     parts of Config.Memory
+//	memory.go     parts of Traits.Memory
 //
 // Every learner uses its checks; perceptron, alma, lms, pa, micra, romma and cramma embed [Linear],
 // most of the rest score by [WideWeights]. The packages margin, kept, ensemble, gauss and smo stand

@@ -10,16 +10,24 @@ func ListRoom(n int64) int64 { return 2*n + 16 }
 // pointer.
 const FixedBytes = 8 << 10
 
-// LinearFootprint is that of one weight a feature of x.Elem bytes, and of so many bytes a feature
-// more.
-func LinearFootprint(x learner.Extent, more int64) learner.Footprint {
+// FeatureMemory is that of tables of so many bytes a feature, of which a State has some.
+func FeatureMemory(x learner.Extent, name string, bytes, state int64) learner.Footprint {
 	var f learner.Footprint
-	state := x.Elem
-	if more > 0 {
-		state = more
-	}
 	f.Copied(x, 8, learner.Times(x.Features, state))
-	f.Tables(x, "weights", x.Elem+more)
+	f.Tables(x, name, bytes)
 	f.Add("work space", 1, FixedBytes)
 	return f
+}
+
+// LinearMemory is [learner.Traits.Memory] of one weight a feature, in the precision of the
+// examples, and of what more adds.
+func LinearMemory(more ...func(*learner.Footprint, learner.Extent)) func(
+	learner.Extent) learner.Footprint {
+	return func(x learner.Extent) learner.Footprint {
+		f := FeatureMemory(x, "weights", x.Elem, x.Elem)
+		for _, add := range more {
+			add(&f, x)
+		}
+		return f
+	}
 }

@@ -195,7 +195,7 @@ func (p *WideWeights[T]) CheckState(s learner.State) error {
 	return learner.CheckState(p.Name, s, p.Fields)
 }
 
-// Restored is Restorer.Restored.
+// Restored is for [learner.Restored].
 func (p *WideWeights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return Restored(p.Name, &WideWeights[T]{Name: p.Name, Biased: p.Biased, Ends: p.Ends}, s)
 }

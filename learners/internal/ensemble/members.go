@@ -1,6 +1,8 @@
-package learner
+package ensemble
 
-// MemberForm is the members' form of a linear learner of some settings: see [Traits].
+import "github.com/halfspace-ml/halfspace/learner"
+
+// MemberForm is the members' form of a linear learner of some settings, [learner.Traits.Members].
 type MemberForm struct {
 	// Additive: an update adds a multiple of the example to the weights and changes nothing else,
 	// so that the sum of all members' weights can be kept beside them.
@@ -25,7 +27,7 @@ type MemberForm struct {
 // MemberRule is a learner's update rule for the members of an ensemble, with what state of theirs
 // it needs besides weights. The weights are the ensemble's: the rule is given the scores and
 // returns what to add.
-type MemberRule[T Float] interface {
+type MemberRule[T learner.Float] interface {
 	// Fixed returns the margin and the step of a rule by which a member adds step y x when its
 	// score s has T(y s) <= margin, and that does nothing else. An ensemble needs no Step of it.
 	// ok is false for all other rules.
@@ -48,11 +50,11 @@ type MemberRule[T Float] interface {
 	// Fields walks what the members have besides weights, as a part of the ensemble's State;
 	// weights are the stored ones that come with it, [feature][member]. Names are the rule's own,
 	// and not features, members or sum.
-	Fields(c *Codec, weights []T)
+	Fields(c *learner.Codec, weights []T)
 }
 
 // MemberWeights are the stored weights of an ensemble's members.
-type MemberWeights[T Float] interface {
+type MemberWeights[T learner.Float] interface {
 	// Scale multiplies all weights of member m.
 	Scale(m int, f T)
 	// SumSq returns the sum of the squares of member m's weights, in float64, in the order of the
@@ -61,7 +63,7 @@ type MemberWeights[T Float] interface {
 }
 
 // Additive is what rules whose members have nothing but weights share: embed it.
-type Additive[T Float] struct{}
+type Additive[T learner.Float] struct{}
 
 // Fixed says that the rule is none with a fixed margin and step.
 func (Additive[T]) Fixed() (margin, step T, ok bool) { return 0, 0, false }
@@ -79,10 +81,16 @@ func (Additive[T]) Total(_ int, s []T) float64 {
 func (Additive[T]) Bind(MemberWeights[T]) {}
 
 // Fields has nothing to walk.
-func (Additive[T]) Fields(*Codec, []T) {}
+func (Additive[T]) Fields(*learner.Codec, []T) {}
 
-// NewMemberRule makes the rule of a form in the precision of T.
-func NewMemberRule[T Float](f *MemberForm, members int) (MemberRule[T], error) {
+// FormOf returns the members' form of a learner of these traits, nil if it has none.
+func FormOf(t learner.Traits) *MemberForm {
+	f, _ := t.Members.(*MemberForm)
+	return f
+}
+
+// newMemberRule makes the rule of a form in the precision of T.
+func newMemberRule[T learner.Float](f *MemberForm, members int) (MemberRule[T], error) {
 	var (
 		rule any
 		err  error
