@@ -224,12 +224,6 @@ func MembersOf[T Float](l Learner[T], most int) (weights [][]float64, ok bool) {
 	return weights, weights != nil
 }
 
-// HasBias reports whether l has a bias; see BiasOf.
-func HasBias[T Float](l Learner[T]) bool {
-	_, ok := BiasOf(l)
-	return ok
-}
-
 // OutputsOf returns how many scores an example l has: those of the classes that have come
 // (Traits.Classes), else 1.
 func OutputsOf[T Float](l Learner[T]) int {

@@ -276,7 +276,7 @@ func (o *separateOBPM[T]) MemberWeights(most int) (w [][]float64) {
 	}
 	for _, l := range o.learners {
 		v := l.Weights()
-		if v == nil || learner.HasBias(l) {
+		if _, biased := learner.BiasOf(l); v == nil || biased {
 			return nil
 		}
 		w = append(w, v)

@@ -161,7 +161,8 @@ func (r *run[T]) largestMargin(ctx context.Context, to *Margins) error {
 	if !r.j.o.MarginSVM || to == nil {
 		return nil
 	}
-	entry, c, ok := learner.HardMargin(learner.HasBias(r.l))
+	_, biased := learner.BiasOf(r.l)
+	entry, c, ok := learner.HardMargin(biased)
 	if !ok {
 		return badOption("", "{margin_svm}: no learner that finds the largest margin is registered")
 	}

@@ -810,7 +810,8 @@ func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 			res.Stopped = true
 		}
 	}
-	j.warn(res, measured, learner.HasBias(r.l))
+	_, biased := learner.BiasOf(r.l)
+	j.warn(res, measured, biased)
 	j.warnPassed(res, r.met)
 	res.Total = time.Since(j.started)
 	switch {
