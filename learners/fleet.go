@@ -194,23 +194,22 @@ func (r *fleetRun[T]) learn(k int, l learner.Learner[T], v *engine.Block[T], wan
 		}
 		*v = r.b.Slice(lo, hi)
 		v.Class, v.Y = nil, y[lo:hi]
-		shown := y[lo] != 0
 		switch {
-		case shown:
+		case y[lo] != 0:
 			if err := l.Learn(v, rounds[lo:hi]); err != nil {
 				return err
 			}
+			for i := lo; i < hi; i++ {
+				scores[i] = rounds[i].Score
+			}
+			continue
 		case wanted:
 			if err := l.Score(v, scores[lo:hi]); err != nil {
 				return err
 			}
 		}
 		for i := lo; i < hi; i++ {
-			if shown {
-				scores[i] = rounds[i].Score
-			} else {
-				rounds[i] = learner.Round{Score: scores[i]}
-			}
+			rounds[i] = learner.Round{Score: scores[i]}
 		}
 	}
 	return nil

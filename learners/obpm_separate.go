@@ -162,10 +162,8 @@ func (o *separateOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 func (o *separateOBPM[T]) learnPart(r *fleetRun[T], m int, v *engine.Block[T]) error {
 	n, words := r.b.Len(), (o.cfg.Members+63)/64
 	y := r.y[m*n:][:n]
-	for e := range y {
-		if y[e] = 0; o.mask[e*words+m/64]>>(m%64)&1 != 0 {
-			y[e] = r.b.Y[e]
-		}
+	for e := range y { // a branch on draws would often be mispredicted
+		y[e] = T(r.b.Y[e] * T(o.mask[e*words+m/64]>>(m%64)&1))
 	}
 	return r.learn(m, o.learners[m], v, true)
 }
