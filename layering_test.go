@@ -244,8 +244,9 @@ func TestNoFlags(t *testing.T) {
 		switch {
 		case strings.HasPrefix(s.path, "cmd/"), strings.Contains(s.path, "/cmd/"),
 			s.dir == "internal/command", s.dir == "bench",
-			s.dir == "internal/brokertest",            // runs the command
-			s.dir == "distributed/beam",               // brings flags of its own
+			s.dir == "internal/brokertest", // runs the command
+			s.dir == "distributed/beam",    // brings flags of its own
+			s.path == "ext/kafka/help.go", s.path == "ext/nats/help.go",
 			s.path == "bench/internal/papers/html.go": // the page says how to have more of it
 			continue
 		}
@@ -412,7 +413,7 @@ var writeAPI = flag.Bool("write-api", false, "write testdata/api.txt as the API 
 
 // TestAPI: testdata/api.txt lists what users may import, a line for each exported name, field and
 // method, so that no change of it goes unseen: a line that is gone or different breaks programs,
-// one that is new is a promise.
+// one that is new is a promise. A type that is an alias of an internal one has that one's lines.
 func TestAPI(t *testing.T) {
 	const file = "testdata/api.txt"
 	linux := build.Default
@@ -438,7 +439,11 @@ func TestAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		ast.FileExports(exports)
+		decls := exports.Decls
 		for _, decl := range exports.Decls {
+			decls = append(decls, behindAliases(t, all, exports, decl)...)
+		}
+		for _, decl := range decls {
 			for _, line := range declared(t, decl) {
 				lines = append(lines, strings.TrimSuffix("halfspace/"+s.dir, "/.")+": "+line)
 			}
@@ -470,6 +475,81 @@ func TestAPI(t *testing.T) {
 		t.Log("If that is meant: go test -run '^TestAPI$' . -write-api, and say in the commit " +
 			"who has to change what.")
 	}
+}
+
+// behindAliases returns the declarations, methods included, of the module's types of which a
+// declaration makes aliases.
+func behindAliases(t *testing.T, all []*source, f *ast.File, decl ast.Decl) (found []ast.Decl) {
+	t.Helper()
+	d, ok := decl.(*ast.GenDecl)
+	if !ok {
+		return nil
+	}
+	for _, spec := range d.Specs {
+		s, ok := spec.(*ast.TypeSpec)
+		if !ok || !s.Assign.IsValid() {
+			continue
+		}
+		of := s.Type
+		if g, ok := of.(*ast.IndexExpr); ok {
+			of = g.X
+		}
+		name, ok := of.(*ast.SelectorExpr)
+		if !ok {
+			continue
+		}
+		pkg := name.X.(*ast.Ident).Name
+		dir := ""
+		for _, imp := range f.Imports {
+			if at := strings.Trim(imp.Path.Value, `"`); path.Base(at) == pkg {
+				dir = strings.TrimPrefix(at, module+"/")
+			}
+		}
+		for _, from := range all {
+			if from.dir != dir || from.isTest() {
+				continue
+			}
+			exports, err := parser.ParseFile(token.NewFileSet(), from.path, from.text,
+				parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.FileExports(exports)
+			for _, decl := range exports.Decls {
+				if declares(decl, name.Sel.Name) {
+					found = append(found, decl)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// declares reports whether a declaration is that of a type or of one of its methods. Of several
+// types in one declaration only that one stays.
+func declares(decl ast.Decl, name string) bool {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			return false
+		}
+		of := d.Recv.List[0].Type
+		if p, ok := of.(*ast.StarExpr); ok {
+			of = p.X
+		}
+		if g, ok := of.(*ast.IndexExpr); ok {
+			of = g.X
+		}
+		id, ok := of.(*ast.Ident)
+		return ok && id.Name == name
+	case *ast.GenDecl:
+		d.Specs = slices.DeleteFunc(d.Specs, func(s ast.Spec) bool {
+			of, ok := s.(*ast.TypeSpec)
+			return !ok || of.Name.Name != name
+		})
+		return len(d.Specs) > 0
+	}
+	return false
 }
 
 // declared returns a line for each name that a declaration exports, of structs and interfaces for
