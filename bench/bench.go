@@ -14,7 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/bench/internal/papers"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/command"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // suite is one of bench's, with the name that selects it.

@@ -19,7 +19,7 @@ import (
 	"github.com/halfspace-ml/halfspace/bench/internal/measure"
 	"github.com/halfspace-ml/halfspace/internal/command"
 	"github.com/halfspace-ml/halfspace/internal/serve"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // What bench serve does, on each side.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // Float is the element type of blocks, lanes and learners.
-type Float = vecmath.Float
+type Float interface{ float32 | float64 }
 
 // Errors of [Block.Check] and [Block.CheckRows]. They are wrapped with the example and the value.
 var (

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // A draw is a function of (seed, stream, where it is used) and of nothing that was drawn before.

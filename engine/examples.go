@@ -1,6 +1,6 @@
 package engine
 
-import "github.com/halfspace-ml/halfspace/vecmath"
+import "github.com/halfspace-ml/halfspace/internal/vecmath"
 
 // FeatureOf returns the number of the feature that place n of an example holds: idx[n] of a sparse
 // one, n of a dense one, whose idx is nil.

@@ -10,8 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/internal/scratch"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // ErrFourier is returned for settings that are no [Fourier], and for more frequencies than fit in
@@ -40,7 +39,7 @@ const (
 //
 // Component j of w_k is drawn from (seed, j, k) alone: more features in the data or a larger D
 // leave the others as they are. So the map needs no state beside D, sigma and the seed, and it is
-// the same function on every CPU: the angles add up as [vecmath.LanesScoreUnchecked] says, cosine
+// the same function on every CPU: the angles add up as [vecmath.LanesScore] says, cosine
 // and sine are [vecmath.SinCos]. It knows no unseen features: all of an example's count.
 //
 // Cost: D/2 multiply-adds a non-zero and D/2 sines and cosines an example, spread over the pool
@@ -225,7 +224,7 @@ func (j *fourierJob[T]) Part(i int) {
 			idx, val = j.src.Sparse(e)
 		}
 		z := j.dst.X[e*j.dst.Stride:][:j.dst.Stride]
-		vecmath.LanesScoreUnchecked(trusted.Indices{}, z[:f.width], f.w, idx, val)
+		vecmath.LanesScore(z[:f.width], f.w, idx, val)
 		vecmath.SinCos(z[f.half:2*f.half], z[:f.half], z[:f.half], scale)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/race"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // fourierData makes n examples whose values are multiples of 1/64; sparse or dense.

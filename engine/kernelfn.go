@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // ErrKernel is wrapped by the errors of [Kernel.Validate].

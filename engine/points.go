@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/internal/scratch"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // Points is a growing list of examples with a kernel: it gives rows K(x_i, x_lo ... x_hi-1).

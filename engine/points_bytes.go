@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // byteStore holds examples whose values are all integers from 0 to 255.

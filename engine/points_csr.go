@@ -5,8 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/halfspace-ml/halfspace/internal/trusted"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // csrStore holds the non-zeros of sparse examples of any values, one example after the other.
@@ -79,7 +78,7 @@ func (s *csrStore[T]) values(j *rowJob[T], dst []T, sq []float64, lo int) {
 	var dots [rowChunk]float64
 	for r := range dst {
 		a, b := s.ptr[lo+r], s.ptr[lo+r+1]
-		dots[r] = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, s.idx[a:b], s.val[a:b], j.x)
+		dots[r] = vecmath.SparseDotMixed(s.idx[a:b], s.val[a:b], j.x)
 	}
 	kernelValues(dst, s.kernel, j.sq, sq, dots[:len(dst)])
 }

@@ -3,7 +3,7 @@ package engine
 import (
 	"unsafe"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // denseStore holds dense examples of any values as rows of floats.

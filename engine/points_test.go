@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/race"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // testKernels are one kernel of each kind, and the ones with all parameters.

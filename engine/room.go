@@ -3,7 +3,7 @@ package engine
 import (
 	"unsafe"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // Room returns for how many elements a table is made that has room for have and now needs more:

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/approx"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // spaces are the two ways in which Fit works; the small Refresh goes through the twofold refreshes

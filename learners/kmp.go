@@ -7,11 +7,11 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/kept"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 var _ learner.Learner[float32] = (*kmp[float32])(nil)

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // TestKMPChoices: half the Gram matrix, kept or not, or the sum of examples leads to the bits of

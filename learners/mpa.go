@@ -8,11 +8,10 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 var _ learner.Learner[float32] = (*mpa[float32])(nil)
@@ -352,7 +351,7 @@ func (t *table[T]) score(dst []float64, rows []int32, val []T) {
 	for i := range t.tiles {
 		of := &t.tiles[i]
 		s := room[:of.width]
-		vecmath.LanesScoreUnchecked(trusted.Indices{}, s, of.w, rows, val)
+		vecmath.LanesScore(s, of.w, rows, val)
 		at := dst[i*ensemble.WideTile:]
 		for k, f := range s[:min(len(at), len(s))] {
 			at[k] = float64(f)
@@ -366,7 +365,7 @@ func (t *table[T]) add(class int, by T, coef []T, rows []int32, val []T) {
 	var mask [ensemble.WideTile / 64]uint64
 	mask[l/64], coef[l] = 1<<(l%64), by
 	words := vecmath.MaskWords(of.width)
-	vecmath.LanesUpdateUnchecked(trusted.Indices{}, of.w, rows, val, coef[:of.width],
+	vecmath.LanesUpdate(of.w, rows, val, coef[:of.width],
 		mask[:words])
 	coef[l] = 0
 }

@@ -9,11 +9,11 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
 	"github.com/halfspace-ml/halfspace/learners/internal/linalg"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 var _ learner.Learner[float32] = (*ngLearner[float32])(nil)
@@ -44,7 +44,7 @@ func (*NGConfig) Entry() learner.Entry {
 //	    its eigenvalue's root, and t = 0
 //
 //	paper     here             shape, unit
-//	X_t       rows, scale      at most b + k columns; gradients are kept as examples, with a factor
+//	X_t       rows, scale      up to b + k columns; gradients are kept as examples, with a factor
 //	X'X       gram             (b + k) x (b + k)
 //	b         Config.Buffer    gradients between two reductions; the first comes when there are
 //	                           b + k columns

@@ -8,12 +8,11 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/kept"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 var _ learner.Learner[float32] = (*kernelOBPM[float32])(nil)
@@ -205,7 +204,7 @@ func (l *kernelOBPM[T]) Part(p int) {
 		return
 	}
 	s := w.S[:tile.Width]
-	vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, l.rows[:len(l.Row)], l.Row)
+	vecmath.LanesScore(s, tile.W, l.rows[:len(l.Row)], l.Row)
 	t.Updates, l.coefs[p] = l.rule.Step(t, mask, tile.Lo, s, l.y, l.weight, l.norm2,
 		w.Coef[:tile.Width])
 }
@@ -234,7 +233,7 @@ func (l *kernelOBPM[T]) update(y float64) (int32, error) {
 	}
 	for p := range l.lanes.Tiles {
 		if tile := &l.lanes.Tiles[p]; l.partials[p].Updates > 0 {
-			vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, l.rows[j:j+1], l.unit[:],
+			vecmath.LanesUpdate(tile.W, l.rows[j:j+1], l.unit[:],
 				l.coefs[p][:tile.Width], l.work[p].Mask[:vecmath.MaskWords(tile.Lanes)])
 		}
 	}
@@ -302,7 +301,7 @@ func (l *kernelOBPM[T]) takeOver() {
 		if n := tile.Width % 64; n != 0 {
 			all[tile.Width/64] = 1<<n - 1
 		}
-		vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, l.at, beta,
+		vecmath.LanesUpdate(tile.W, l.at, beta,
 			l.part[tile.Lo:][:tile.Width], all[:vecmath.MaskWords(tile.Width)])
 	}
 	for _, j := range slots {
@@ -384,7 +383,7 @@ func (l *kernelOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 		for p := range l.lanes.Tiles {
 			tile, w := &l.lanes.Tiles[p], &l.work[p]
 			s, mask := w.S[:tile.Width], w.Mask[:vecmath.MaskWords(tile.Lanes)]
-			vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, l.rows[:len(l.Row)], l.Row)
+			vecmath.LanesScore(s, tile.W, l.rows[:len(l.Row)], l.Row)
 			vecmath.LanesLE(mask, s, y, 0)
 			n := tile.Lanes - tile.Width // the padding's zeros count too
 			for _, m := range mask {

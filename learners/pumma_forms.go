@@ -5,11 +5,10 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // begin makes room for the features of b.
@@ -97,7 +96,7 @@ func (e *sparseExample) spread(x []float64) {
 
 // dot returns w.e.
 func (e *sparseExample) dot(w []float64) float64 {
-	return vecmath.SparseDotUnchecked(trusted.Indices{}, e.idx, e.val, w)
+	return vecmath.SparseDot(e.idx, e.val, w)
 }
 
 // featureMarks has a mark for each feature of an example, at the last bits of its index. Examples

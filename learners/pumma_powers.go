@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // pummaPowers has the powers of p-norms.

@@ -4,11 +4,10 @@ import (
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // side is the index of a label in pairs of numbers: those of xneg, then of xpos.
@@ -212,10 +211,10 @@ func (l *pumma[T]) stepSparse(k int, y, dot float64, s *slackStep) (tau float64,
 	}
 	other, tau := 0.0, 1.0
 	if l.kept == keptPos|keptNeg {
-		other = vecmath.SparseDotUnchecked(trusted.Indices{}, o.idx, o.val, l.u)
+		other = vecmath.SparseDot(o.idx, o.val, l.u)
 		th := float64(float64(0.5*y) * (dot - other))
 		if len(l.at) > 0 {
-			th = vecmath.SparseDotUnchecked(trusted.Indices{}, l.at, l.half, l.u)
+			th = vecmath.SparseDot(l.at, l.half, l.u)
 		}
 		uh, u2 := float64(l.c*th), float64(float64(l.c*l.c)*l.sum.Hi)
 		before, length2 := u2, half2-2*uh+u2
@@ -305,11 +304,11 @@ func (l *pumma[T]) advance(o *sparseExample, y, a, th, half2 float64) {
 	l.sum.Off += float64(0x1p-53 * (float64(4*float64((r+e)*(r+e))) +
 		float64(rounded*float64(e*(2*r+e)))))
 	if len(l.at) > 0 { // what cancels in z does so before anything is rounded
-		vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.u, a, l.at, l.half)
+		vecmath.SparseAxpy(l.u, a, l.at, l.half)
 	} else {
 		step := float64(float64(0.5*y) * a)
-		vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.u, step, x.idx, x.val)
-		vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.u, -step, o.idx, o.val)
+		vecmath.SparseAxpy(l.u, step, x.idx, x.val)
+		vecmath.SparseAxpy(l.u, -step, o.idx, o.val)
 	}
 	if !l.sum.Good(l.sum.Hi, pummaShare) {
 		l.addUp()

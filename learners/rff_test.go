@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // TestRFFKernel: z(x).z(y) approximates the kernel: it is the mean of D/2 independent values of

@@ -9,11 +9,11 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/scratch"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
 	"github.com/halfspace-ml/halfspace/learners/internal/kept"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 var _ learner.Learner[float32] = (*sogp[float32])(nil)
@@ -59,8 +59,8 @@ func (*SOGPConfig) Entry() learner.Entry {
 //	M         Config.Basis      basis points at most
 //	s0        Config.Noise      of the scores; 0: the step likelihood
 //	eps       Config.Eps        rate of wrong labels
-//	tol       Config.Novelty    the Gram matrix of the basis points has about the condition 1/tol at
-//	                            most, which costs as many digits
+//	tol       Config.Novelty    the Gram matrix of the basis points has about the condition 1/tol
+//	                            at most, which costs as many digits
 //	b_i       p.List            basis points; one that comes takes the slot of the one that went
 //	alpha     p.Coef            one a basis point
 //	C, Q      p.C, Q            n x n, symmetric

@@ -10,10 +10,10 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 var _ learner.Learner[float32] = (*vvm[float32])(nil)
@@ -38,8 +38,8 @@ func (*VVMConfig) Entry() learner.Entry {
 // Classification", UAI 2009, Algorithm 1:
 //
 //	(1) add the example to the points, and run EP on them and the residual r
-//	(2) if there are more than B points, choose of all evictions and of the merges of the k closest
-//	    pairs the one after which (13), the sum of the
+//	(2) if there are more than B points, choose of all evictions and of the merges of the k
+//	    closest pairs the one after which (13), the sum of the
 //	    points' KL divergences from their Gaussians, is the largest
 //
 //	paper         here               shape, unit

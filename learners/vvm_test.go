@@ -12,10 +12,10 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
 	"github.com/halfspace-ml/halfspace/learners/internal/golden"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // The golden traces of the family were written by independent reference code with dense matrices,
@@ -249,7 +249,8 @@ func TestGoldenVVM(t *testing.T) {
 			case c.Pairs == nil:
 				l = virtual(t, "vvm", &VVMConfig{Buffer: c.Buffer, PointsConfig: cfg})
 			default:
-				l = virtual(t, "vvm", &VVMConfig{Buffer: c.Buffer, Pairs: *c.Pairs, PointsConfig: cfg})
+				l = virtual(t, "vvm", &VVMConfig{Buffer: c.Buffer, Pairs: *c.Pairs,
+					PointsConfig: cfg})
 			}
 			b := pointsBlock(data[c.Data])
 			if len(c.Steps) != b.Len() {

@@ -14,10 +14,10 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/eval"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/model"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // pinned are the beginnings of the SHA-256 of model files, the same on every CPU that the tests run

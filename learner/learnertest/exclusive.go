@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/race"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // shared is held for reading by every running Check. What concerns the whole process, the active

@@ -17,8 +17,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 const seed = 42

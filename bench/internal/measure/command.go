@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // commandCopies is how often the text of Adult stands in the file that whole runs read: a million

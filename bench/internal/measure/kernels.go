@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // peerBLAS is gonum's BLAS: what a Go program would use otherwise.
@@ -170,7 +169,7 @@ func sparse(nnz, d int) pair {
 	}
 	v = v[:nnz]
 	return kernel(fmt.Sprintf("sparsedot/f32/nnz=%d/d=%d", nnz, d), traffic{},
-		func() { vecmath.SparseDotUnchecked(trusted.Indices{}, idx, v, w) }).beside("go-loop",
+		func() { vecmath.SparseDot(idx, v, w) }).beside("go-loop",
 		func() {
 			var s float32
 			for k, j := range idx {
@@ -197,7 +196,7 @@ func lanes(nnz, d, members int) []pair {
 	}
 	return []pair{
 		kernel(name("lanesscore"), through(4*nnz*width, 4*width, 4*nnz*width), func() {
-			vecmath.LanesScoreUnchecked(trusted.Indices{}, s, w, rows, val)
+			vecmath.LanesScore(s, w, rows, val)
 		}).beside("go-loop", func() {
 			clear(s)
 			for k, r := range rows {
@@ -211,7 +210,7 @@ func lanes(nnz, d, members int) []pair {
 		{name: name("lanesupdate"), unit: "ns/op", ours: func(k int) {
 			mask[0] = 1<<3 | 1<<40
 			for range k {
-				vecmath.LanesUpdateUnchecked(trusted.Indices{}, w, rows, val, coef, mask)
+				vecmath.LanesUpdate(w, rows, val, coef, mask)
 			}
 		}},
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // level is a cache, or the memory behind it, and how many bytes are kept there.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // Machine is the line that stands above every figure: CPU, cores, caches, implementation, Go.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // liblinearTrain is LIBLINEAR's command, as Debian's package liblinear-tools names it.

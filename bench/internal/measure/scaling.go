@@ -10,9 +10,9 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Scaling measures learners whose work goes to a pool, on 2, 4, ... threads, as many as there are

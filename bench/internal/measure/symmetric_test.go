@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // The program that runs OpenBLAS answers, its time counts as the peer's, and one that dies is an

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // groupBytes is how many bytes of weights the members of a part have: they stay in L2.

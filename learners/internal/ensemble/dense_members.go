@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // DenseMembers holds the weights of an ensemble's members for dense examples: one row a member, so

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // Weights of [Lanes] in int16. They move as a whole, but for a tile that outgrew int16 while others

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // TestLanesInt16: weights move into int16 and back without a change, whatever the tiles are cut

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // plain is Algorithm 2 of the OBPM paper with perceptrons, a loop over members for each example. It
@@ -239,8 +239,8 @@ func paths[T learner.Float]() []path[T] {
 		{"int8", 100, .3, 0, 1, of(s(1, 1500, 60, each(9), one)), int8s, false, false},
 		{"int8, two tiles", 200, .1, 0, 1, of(s(2, 900, 60, each(9), one)), int8s, false, false},
 		{"int16", 130, .9, 2000, 1, of(positive(s(3, 400, 9, each(8), one))), int16s, false, false},
-		{"out of int8", 70, .9, 3e4, 1, of(positive(s(4, 700, 300, then(20, 100, 300, 7), one))), nil,
-			false, false},
+		{"out of int8", 70, .9, 3e4, 1, of(positive(s(4, 700, 300, then(20, 100, 300, 7), one))),
+			nil, false, false},
 		{"out of int16", 70, .9, 0x1p31, 1, of(positive(s(5, 300, 12, each(6), one)),
 			s(6, 700, 2000, then(9, 40, 1500, 2000), one)), nil, false, false},
 		{"out of int16 in a run", 70, .9, 32000, 1, of(positive(s(53, 300, 400, then(400, 299, 3),
@@ -425,7 +425,8 @@ func (c *path[T]) quickly(t *testing.T, pool *engine.Pool, size int) *result[T] 
 		t.Fatal(err)
 	}
 	// the field of that name of a type that only its package names
-	o := reflect.ValueOf(l).Elem().FieldByName("Ensemble").Addr().Interface().(*ensemble.Ensemble[T])
+	field := reflect.ValueOf(l).Elem().FieldByName("Ensemble").Addr()
+	o := field.Interface().(*ensemble.Ensemble[T])
 	var r result[T]
 	for _, b := range c.stream {
 		for lo := 0; lo < b.Len(); lo += size {

@@ -1,9 +1,8 @@
 package ensemble
 
 import (
-	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Replay goes through the examples of the last run of Learn once more, for S, the sum of the
@@ -37,7 +36,7 @@ func (o *Ensemble[T]) Replay() (f, a []float64, updates []int32) {
 		o.addOnes(a, updates)
 	default:
 		from, to := ptr[0], ptr[n]
-		vecmath.SparseDotAxpyRunUnchecked(trusted.Indices{}, f, o.sum, a, ptr[:n+1],
+		vecmath.SparseDotAxpyRun(f, o.sum, a, ptr[:n+1],
 			r.B.Idx[from:to], r.B.Val[from:to])
 	}
 	return f, a, updates
@@ -119,6 +118,6 @@ func (o *Ensemble[T]) addOnes(a []float64, updates []int32) {
 	if !o.Lengths { // a is not there yet
 		o.coefsOf(a, updates)
 	}
-	vecmath.SparseOnesAddRunUnchecked(trusted.Indices{}, o.sum, a, ptr[:n+1],
+	vecmath.SparseOnesAddRun(o.sum, a, ptr[:n+1],
 		o.LearnRun.B.Idx[ptr[0]:ptr[n]])
 }

@@ -5,8 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // beginSparse takes the next examples of a sparse block, as many as stay in L2 with the rows of
@@ -92,7 +91,7 @@ func (r *MemberRun[T]) int16Part(p int, seen []uint64) int {
 		// Scores are whole numbers, too: y s <= margin is as good with the largest one below.
 		margin := int16(math.Floor(float64(r.Owner.Stepper.margin)))
 		stride, from := vecmath.MaskWords(t.Lanes), r.B.Ptr[lo]-r.B.Ptr[0]
-		done, t.Peak = vecmath.LanesRunInt16Unchecked(trusted.Indices{}, r.counts[p*n:][lo:n],
+		done, t.Peak = vecmath.LanesRunInt16(r.counts[p*n:][lo:n],
 			r.sums[p*n:][lo:n], t.Int16[r.firstRow*t.Width:], t.Width, t.Lanes, r.B.Ptr[lo:n+1],
 			r.rows[from:], r.B.Y[lo:n], seen[lo*stride:], stride, margin, r.limit, t.Peak)
 	}
@@ -116,7 +115,7 @@ func (r *MemberRun[T]) int8Part(p int, seen []uint64) (lo int) {
 			break
 		}
 		stride, from, done := vecmath.MaskWords(t.Lanes), r.B.Ptr[lo]-r.B.Ptr[0], 0
-		done, t.Peak = vecmath.LanesRunInt8Unchecked(trusted.Indices{}, r.counts[p*n:][lo:n],
+		done, t.Peak = vecmath.LanesRunInt8(r.counts[p*n:][lo:n],
 			r.sums[p*n:][lo:n], t.Int8[r.firstRow*t.Width:], t.Width, r.B.Ptr[lo:n+1],
 			r.rows[from:], r.B.Y[lo:n], seen[lo*stride:], stride, margin, limit, t.Peak)
 		lo += done
@@ -162,7 +161,7 @@ func (r *MemberRun[T]) sparsePart(p int) {
 	words, rule := vecmath.MaskWords(tile.Lanes), r.Owner.Stepper
 	if r.short && !r.weighted {
 		from := ptr[lo] - base
-		vecmath.LanesRunUnchecked(trusted.Indices{}, r.counts[p*n:][lo:n], tile.W, tile.Width,
+		vecmath.LanesRun(r.counts[p*n:][lo:n], tile.W, tile.Width,
 			ptr[lo:], rows[from:], val[from:], r.B.Y[lo:n], seen[lo*words:], words,
 			rule.margin, rule.step)
 		return
@@ -191,7 +190,7 @@ func (r *MemberRun[T]) step(did *Partial, tile *LaneTile[T], w *LaneWork[T], e i
 	if !seen && r.aggregate == AggregateNone {
 		return
 	}
-	vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, rows, val)
+	vecmath.LanesScore(s, tile.W, rows, val)
 	if r.aggregate != AggregateNone {
 		r.total(did, tile, w, s, y)
 	}
@@ -204,7 +203,7 @@ func (r *MemberRun[T]) step(did *Partial, tile *LaneTile[T], w *LaneWork[T], e i
 	}
 	did.Updates, coef = r.Owner.Stepper.Step(did, mask, tile.Lo, s, y, r.weight(e), norm2, coef)
 	if anyBit(mask) {
-		vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val, coef, mask)
+		vecmath.LanesUpdate(tile.W, rows, val, coef, mask)
 	}
 }
 

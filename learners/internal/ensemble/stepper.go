@@ -5,8 +5,8 @@ import (
 	"iter"
 	"math/bits"
 
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Stepper steps members by the base learner's rule, L and S of Algorithm 2. A rule of a fixed

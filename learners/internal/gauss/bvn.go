@@ -3,7 +3,7 @@ package gauss
 import (
 	"math"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // bvnCDF returns P(X <= h, Y <= k) for a bivariate normal distribution with unit variances and

@@ -2,8 +2,8 @@ package gauss
 
 import (
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Covariance is a covariance matrix of weights, of which one change waits for the next product with

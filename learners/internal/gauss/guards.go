@@ -3,7 +3,7 @@ package gauss
 import (
 	"math"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // posteriorFloor is the least share of a variance that rounding errors leave with good digits: x'Vr

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learners/internal/linalg"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // symMulAdd is y += M x for a symmetric M, of which there is the lower triangle row by row.

@@ -3,7 +3,7 @@ package gauss
 import (
 	"math"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // TwoPoints is what merging of the points i < j comes to.

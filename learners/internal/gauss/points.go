@@ -3,8 +3,7 @@ package gauss
 import (
 	"math"
 
-	"github.com/halfspace-ml/halfspace/internal/trusted"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // derive works out the point j's part in W, G and a afresh.
@@ -61,7 +60,7 @@ func (p *Posterior) Add() bool {
 	row := p.S[k*p.Width:][:p.Width]
 	copy(row, g)
 	if sites {
-		vecmath.LanesScoreUnchecked(trusted.Indices{}, p.coef, p.S, p.rows[:k], u)
+		vecmath.LanesScore(p.coef, p.S, p.rows[:k], u)
 		vecmath.Axpy(row[:k], -1, p.coef)
 		row[k] -= vecmath.Dot(u[:k], row)
 	}
@@ -143,7 +142,7 @@ func (p *Posterior) Absorb(j int) bool {
 	for l, v := range row {
 		p.coef[l] = float64(-c * v)
 	}
-	vecmath.LanesUpdateUnchecked(trusted.Indices{}, p.G, p.rows[:k], row, p.coef, p.mask)
+	vecmath.LanesUpdate(p.G, p.rows[:k], row, p.coef, p.mask)
 	vecmath.Axpy(p.a[:k], b, row)
 	vecmath.Axpy(p.ResidualMean, b, w)
 	p.rank1(-c, w)

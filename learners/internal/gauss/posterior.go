@@ -6,10 +6,9 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Posterior is what ADF, EP, window-EP and the Virtual Vector Machine share: the distribution of
@@ -271,7 +270,7 @@ func (p *Posterior) variance(w *workspace) float64 {
 			u[i] = float64(p.Tau[i] * g)
 			v = math.FMA(-u[i], g, v)
 		}
-		vecmath.LanesScoreUnchecked(trusted.Indices{}, su, p.S, p.rows[:k], u)
+		vecmath.LanesScore(su, p.S, p.rows[:k], u)
 		v += vecmath.Dot(u[:k], su)
 	}
 	return max(0, v)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Multiply makes r the product of the two residuals over the prior, in which the prior counts once:

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // EPSettings say how EP goes about it.

@@ -3,8 +3,7 @@ package gauss
 import (
 	"math"
 
-	"github.com/halfspace-ml/halfspace/internal/trusted"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // maxLate is how many changes of S wait. With t of them a column of S costs t rows more, 8 on
@@ -41,7 +40,7 @@ func (p *Posterior) Refresh() {
 // column sets dst to row i of S, with what is pending.
 func (p *Posterior) column(dst []float64, i int) {
 	p.term[0] = int32(i)
-	vecmath.LanesScoreUnchecked(trusted.Indices{}, dst, p.S, p.term[:1+p.late],
+	vecmath.LanesScore(dst, p.S, p.term[:1+p.late],
 		p.steps[i*(1+maxLate):][:1+p.late])
 }
 

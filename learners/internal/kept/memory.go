@@ -5,9 +5,9 @@ import (
 	"sort"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // listed bounds the bytes of engine.Points of n examples that came at once, nnz non-zeros together,

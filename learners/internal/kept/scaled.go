@@ -5,9 +5,9 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // ScaledSet is w = sum_j coef_j phi(x_j) / Divisor in the space of a kernel, over examples kept

@@ -5,7 +5,7 @@ package linalg
 import (
 	"math"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // Lower is a lower triangle by rows: row i begins at i Stride or, with a Stride of 0, behind row

@@ -7,10 +7,9 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // cycle passes over examples in their order, again and again, until a pass makes no update: the
@@ -203,7 +202,7 @@ func (c *cycle[T]) dot(w []float64, i int) float64 {
 	if idx == nil {
 		return vecmath.DotMixed(w, val)
 	}
-	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
+	return vecmath.SparseDotMixed(idx, val, w)
 }
 
 // BeginFixed makes the rule one with a threshold and a step that never change. The scores of a
@@ -289,7 +288,7 @@ func (c *cycle[T]) addWeights(k int, step float64) {
 	if idx, val := c.b.Example(k); idx == nil {
 		vecmath.AxpyMixed(c.a[:len(val)], step*float64(c.b.Y[k]), val)
 	} else {
-		vecmath.SparseAxpyMixedUnchecked(trusted.Indices{}, c.a, step*float64(c.b.Y[k]), idx, val)
+		vecmath.SparseAxpyMixed(c.a, step*float64(c.b.Y[k]), idx, val)
 	}
 }
 

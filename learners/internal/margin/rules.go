@@ -3,7 +3,7 @@ package margin
 import (
 	"math"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // marginRule is what the batch margin learners differ in, once the weights a are never normalised:
@@ -43,7 +43,7 @@ func (r *FixedMargin) StateNumbers() []*float64 { return []*float64{&r.Margin, &
 
 // LengthRule is the marginRule of ALMA and CRAMMA, whose threshold and step go by the length of a:
 //
-//	threshold = thresholds_t f,  step = Rate f,  f = |a|, or the largest |a| so far over divisors_t
+//	threshold = thresholds_t f, step = Rate f, f = |a|, or the largest |a| so far over divisors_t
 //
 // behind t - 1 updates.
 type LengthRule struct {

@@ -6,9 +6,9 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // ScaledLinear is [primal.Linear] with a factor on the weights, for rules that stretch or shrink

@@ -6,9 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // CheckBlock returns what is wrong with a block for Learn with out places for results, led by the
@@ -119,7 +118,7 @@ func DotMixed[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
 	if beyond(idx, len(w)) {
 		idx, val = b.Prefix(i, len(w))
 	}
-	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
+	return vecmath.SparseDotMixed(idx, val, w)
 }
 
 // beyond reports whether an example has features from dim on. Block.Prefix asks too, but is too
@@ -192,7 +191,7 @@ func DotFull[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
 		return vecmath.DotMixed(w[:b.Dim], b.Row(i))
 	}
 	idx, val := b.Sparse(i)
-	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
+	return vecmath.SparseDotMixed(idx, val, w)
 }
 
 // AddFull adds a times example i to w, which reaches all features of b.
@@ -202,5 +201,5 @@ func AddFull[T learner.Float](b *engine.Block[T], i int, a float64, w []float64)
 		return
 	}
 	idx, val := b.Sparse(i)
-	vecmath.SparseAxpyMixedUnchecked(trusted.Indices{}, w, a, idx, val)
+	vecmath.SparseAxpyMixed(w, a, idx, val)
 }

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // MostSquare is the squared length that examples, and weights whose length is divided by, may have

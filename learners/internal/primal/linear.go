@@ -5,9 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Linear is what learners of one weight vector share: weights over the features seen so far, which
@@ -53,7 +52,7 @@ func (l *Linear[T]) Add(b *engine.Block[T], i int, a T) {
 		return
 	}
 	idx, val := b.Sparse(i)
-	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.W, a, idx, val)
+	vecmath.SparseAxpy(l.W, a, idx, val)
 }
 
 // Fold moves the factor into the weights, all but its mantissa, where it has come far from 1: long

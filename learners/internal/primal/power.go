@@ -4,7 +4,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // Power is x^e for one e >= 0 and many x, as [Pow] has it: within 0.9 units in the last place, the

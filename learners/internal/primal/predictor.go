@@ -5,9 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // walked is a Predictor whose State is walked by name.
@@ -55,7 +54,7 @@ func dotOf[T learner.Float](w []T, b *engine.Block[T], i int) float64 {
 	if beyond(idx, len(w)) {
 		idx, val = b.Prefix(i, len(w))
 	}
-	return float64(vecmath.SparseDotUnchecked(trusted.Indices{}, idx, val, w))
+	return float64(vecmath.SparseDot(idx, val, w))
 }
 
 func (p *weights[T]) Score(b *engine.Block[T], dst []float64) error {
@@ -81,7 +80,7 @@ func (p *weights[T]) Score(b *engine.Block[T], dst []float64) error {
 		if beyond(idx, len(w)) {
 			idx, val = b.Prefix(i, len(w))
 		}
-		f := float64(vecmath.SparseDotUnchecked(trusted.Indices{}, idx, val, w))
+		f := float64(vecmath.SparseDot(idx, val, w))
 		dst[i] = float64(scale * f)
 	}
 	return nil
@@ -157,7 +156,7 @@ func (p *WideWeights[T]) Score(b *engine.Block[T], dst []float64) error {
 		if beyond(idx, len(w)) {
 			idx, val = b.Prefix(i, len(w))
 		}
-		dst[i] = p.score(vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w))
+		dst[i] = p.score(vecmath.SparseDotMixed(idx, val, w))
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/vecmath"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 )
 
 // TestDenseScores: tiles of rows give the bits of row after row, whether the weights end before the

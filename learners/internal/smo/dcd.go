@@ -5,9 +5,9 @@ import (
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // coordinateSolver solves the dual of the linear SVM by coordinate descent, keeping w = sum alpha_t

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Problem says what is minimised: |w|^2/2 + C sum xi (Upper = C), |w|^2/2 + C/2 sum xi^2 (Upper =

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/vecmath"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // pairSolver solves the dual of the SVM over the rows of a Gram matrix. With beta_t = y_t alpha_t
