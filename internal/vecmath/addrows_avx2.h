@@ -1,6 +1,5 @@
-// Body of addRows: y += sum of alpha*x[r] * row r, in the order of r, each element on its own. With
-// LISTED that of addRowsAt, where r goes through a list that R13 is behind, and x and R10 begin
-// with row 0.
+// Body of addRowsAt: y += sum of alpha*x[r] * row r, in the order of the list, whose end is R13,
+// each element on its own. x and R10 begin with row 0.
 //
 // DI y, CX elements left, R10 the rows from there on, R9 bytes from row to row, R11 behind x, DX
 // minus the number of rows, Y15 alpha in every lane. Tiles of up to 8 units of y stay in Y0-Y7
@@ -8,7 +7,6 @@
 #define LOADY(i, y) MOVU (32*i)(DI), y
 #define ADDY(i, y) FMA (32*i)(R8), Y14, y
 #define STOREY(i, y) MOVU y, (32*i)(DI)
-#ifdef LISTED
 #define FIRSTROW MOVQ DX, BX
 #define STEPOF \
 	MOVLQSX (R13)(BX*4), R8; \
@@ -17,17 +15,6 @@
 	MUL     Y15, Y14, Y14; \
 	ADDQ    R10, R8
 #define NEXTROW INCQ BX
-#else
-#define FIRSTROW \
-	MOVQ R10, R8; \
-	MOVQ DX, BX
-#define STEPOF \
-	BCAST (R11)(BX*SZ), Y14; \
-	MUL   Y15, Y14, Y14
-#define NEXTROW \
-	ADDQ R9, R8; \
-	INCQ BX
-#endif
 	SUBQ $(8*LANES), CX
 	JLT  last
 

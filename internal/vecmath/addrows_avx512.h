@@ -1,6 +1,5 @@
-// Body of addRows: y += sum of alpha*x[r] * row r, in the order of r, each element on its own. With
-// LISTED that of addRowsAt, where r goes through a list that R13 is behind, and x and R10 begin
-// with row 0.
+// Body of addRowsAt: y += sum of alpha*x[r] * row r, in the order of the list, whose end is R13,
+// each element on its own. x and R10 begin with row 0.
 //
 // DI y, CX elements left, R10 the rows from there on, R9 bytes from row to row, R11 behind x, DX
 // minus the number of rows, Z30 alpha in every lane. Tiles of up to 8 units of y stay in Z0-Z7
@@ -8,7 +7,6 @@
 #define LOADY(i, z) MOVU (64*i)(DI), z
 #define ADDY(i, z) FMA (64*i)(R8), Z31, z
 #define STOREY(i, z) MOVU z, (64*i)(DI)
-#ifdef LISTED
 #define FIRSTROW MOVQ DX, BX
 #define STEPOF \
 	MOVLQSX (R13)(BX*4), R8; \
@@ -17,17 +15,6 @@
 	MUL     Z30, Z31, Z31; \
 	ADDQ    R10, R8
 #define NEXTROW INCQ BX
-#else
-#define FIRSTROW \
-	MOVQ R10, R8; \
-	MOVQ DX, BX
-#define STEPOF \
-	BCAST (R11)(BX*ESIZE), Z31; \
-	MUL   Z30, Z31, Z31
-#define NEXTROW \
-	ADDQ R9, R8; \
-	INCQ BX
-#endif
 	SUBQ $(8*LANES), CX
 	JLT  last
 

@@ -260,18 +260,15 @@ func MixCounters(x []uint64, words int, first, example, word uint64) {
 // data is the address of s[0], and good for empty slices, too.
 func data[E any](s []E) *E { return unsafe.SliceData(s) }
 
-// firstNegative is what the negative indices begin at as unsigned ones.
-const firstNegative = 1 << 31
-
 // CheckIndices panics unless all of idx are below n, as a slice of n elements does.
 func CheckIndices(idx []int32, n int) {
-	if len(idx) > 0 && uint64(maxIndex(data(idx), len(idx))) >= min(uint64(n), firstNegative) {
-		outside(idx, n)
+	var most uint32 // negative ones are the largest
+	for _, j := range idx {
+		most = max(most, uint32(j))
 	}
-}
-
-// outside panics as a slice of n elements does, on the first of idx that is not in it.
-func outside(idx []int32, n int) {
+	if len(idx) == 0 || uint64(most) < min(uint64(n), 1<<31) {
+		return
+	}
 	s := make([]struct{}, n)
 	for _, j := range idx {
 		_ = s[j]

@@ -1,10 +1,10 @@
 // Body of the dense reductions. The 64 (float32) or 32 (float64) partial sums are the lanes of
 // Y0..Y7: element i of a block of BLOCK elements belongs to lane i%LANES of register i/LANES.
 //
-// With SUMSQ it is sumSq, with ASUM asum, with SQDIST sqDist, with MIXED dotMixed, else dot.
+// With SUMSQ it is sumSq, with SQDIST sqDist, with MIXED dotMixed, else dot.
 //
-// In: CX = elements; SI = a (sumSq, asum: x), DI = b (dotMixed: x); asum: Y10 = all bits but the
-// sign. Out: X0 = result. Changes Y0..Y10, R8, CX, SI, DI. STEP(off, acc) adds the products of the LANES elements off bytes ahead to acc.
+// In: CX = elements; SI = a (sumSq: x), DI = b (dotMixed: x). Out: X0 = result. Changes Y0..Y10,
+// R8, CX, SI, DI. STEP(off, acc) adds the products of the LANES elements off bytes ahead to acc.
 // LAST(off, acc) does so for the first elements only, of which there are -CX, with the table of
 // masks at R8. ADVANCE moves the pointers by a block.
 #ifdef SUMSQ
@@ -13,16 +13,6 @@
 	MOVU 32(R8)(CX*SZ), Y9; \
 	MASKMOV off(SI), Y9, Y8; \
 	FMA Y8, Y8, acc
-#define ADVANCE ADDQ $256, SI
-#else
-#ifdef ASUM
-#define STEP(off, acc) VANDPS off(SI), Y10, Y8; ADD Y8, acc, acc
-// A partial sum of absolute values is never -0 either.
-#define LAST(off, acc) \
-	MOVU 32(R8)(CX*SZ), Y9; \
-	MASKMOV off(SI), Y9, Y8; \
-	VANDPS Y8, Y10, Y8; \
-	ADD Y8, acc, acc
 #define ADVANCE ADDQ $256, SI
 #else
 #ifdef SQDIST
@@ -58,7 +48,6 @@
 	MASKMOV off(DI), Y9, Y10; \
 	FMA Y10, Y8, acc
 #define ADVANCE ADDQ $256, SI; ADDQ $256, DI
-#endif
 #endif
 #endif
 #endif

@@ -1,14 +1,14 @@
-// A dense reduction: dot (also MIXED: float64 a, float32 b), sum of squares (SUMSQ, no b), sum of
-// absolute values (ASUM, no b), squared distance (SQDIST).
+// A dense reduction: dot (also MIXED: float64 a, float32 b), sum of squares (SUMSQ, no b), squared
+// distance (SQDIST).
 //
-// Contract: element i is added, fused (of ASUM with 1, which is adding), to partial sum i mod PARTS, in ascending i. The partial sums
-// lie in V0-V15, PERREG to a register. They are combined by halving: p[i] += p[i+h] for h =
-// PARTS/2, ..., 2, 1.
+// Contract: element i is added, fused, to partial sum i mod 64 (float64: 32), in ascending i. The
+// partial sums lie in V0-V15, PERREG to a register. They are combined by halving: p[i] += p[i+h]
+// for h = 32 (16), ..., 2, 1.
 //
 //    in   R0 a, R1 b, R2 n
 //    out  F0
 // V0-V15 partial sums, V16-V19 and V20-V23 a group of a and of b, V24-V27 and V28-V31 the padded
-// last group; of ASUM V28 ones, V29 all bits but the sign
+// last group
 //    clobbers R0-R8
 //
 // Elements come in groups of four registers. The n mod GROUP elements left over are read first,
@@ -18,17 +18,13 @@
 
 #ifdef SUMSQ
 #define SQUARES
-#define UNARY
-#endif
-#ifdef ASUM
-#define UNARY
 #endif
 #ifdef SQDIST
 #define SQUARES
 #endif
 
 	// A register of b for the padded group.
-#ifdef UNARY
+#ifdef SUMSQ
 #define LOADB1(v)
 #else
 #ifdef MIXED
@@ -57,12 +53,8 @@
 #ifdef SQUARES
 	ZERO(V24)
 #else
-#ifdef ASUM
-	ZERO(V24)
-#else
 	MOVD $SIGNBIT, R3
 	DUP(R3, V24)
-#endif
 #endif
 	COPY(V24, V25)
 	COPY(V24, V26)
@@ -87,18 +79,18 @@
 	ADD  R7<<SHIFT, R5, R7
 #ifdef F32
 	VLD1.P 4(R7), V16.S[0]
-#ifndef UNARY
+#ifndef SUMSQ
 	VLD1.P 4(R8), V20.S[0]
 #endif
 	CMP $2, R3
 	BLT whole
 	VLD1.P 4(R7), V16.S[1]
-#ifndef UNARY
+#ifndef SUMSQ
 	VLD1.P 4(R8), V20.S[1]
 #endif
 	BEQ whole
 	VLD1 (R7), V16.S[2]
-#ifndef UNARY
+#ifndef SUMSQ
 	VLD1 (R8), V20.S[2]
 #endif
 #else
@@ -107,7 +99,7 @@
 	FMOVS  (R8), F20
 	FCVTSD F20, F20
 #else
-#ifndef UNARY
+#ifndef SUMSQ
 	VLD1 (R8), V20.D[0]
 #endif
 #endif
@@ -147,16 +139,6 @@ squares:
 #endif
 
 padded:
-#ifdef ASUM
-	MOVD $(SIGNBIT-1), R3
-	DUP(R3, V29)
-	VAND V29.B16, V24.B16, V24.B16
-	VAND V29.B16, V25.B16, V25.B16
-	VAND V29.B16, V26.B16, V26.B16
-	VAND V29.B16, V27.B16, V27.B16
-	MOVD $ONEBITS, R3
-	DUP(R3, V28)
-#endif
 	ZERO(V0)
 	ZERO(V1)
 	ZERO(V2)
@@ -187,18 +169,6 @@ padded:
 	FMLA(V26, V26, d2) \
 	FMLA(V27, V27, d3)
 #else
-#ifdef ASUM
-#define ADDGROUP(d0, d1, d2, d3) \
-	FMLA(V28, V16, d0) \
-	FMLA(V28, V17, d1) \
-	FMLA(V28, V18, d2) \
-	FMLA(V28, V19, d3)
-#define ADDPADDED(d0, d1, d2, d3) \
-	FMLA(V28, V24, d0) \
-	FMLA(V28, V25, d1) \
-	FMLA(V28, V26, d2) \
-	FMLA(V28, V27, d3)
-#else
 #define ADDGROUP(d0, d1, d2, d3) \
 	FMLA(V20, V16, d0) \
 	FMLA(V21, V17, d1) \
@@ -209,7 +179,6 @@ padded:
 	FMLA(V29, V25, d1) \
 	FMLA(V30, V26, d2) \
 	FMLA(V31, V27, d3)
-#endif
 #endif
 
 groups:
@@ -296,9 +265,6 @@ halve:
 
 #ifdef SQUARES
 #undef SQUARES
-#endif
-#ifdef UNARY
-#undef UNARY
 #endif
 #undef LOADB1
 #undef ZERO

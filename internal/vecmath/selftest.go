@@ -95,10 +95,6 @@ func kernelTable[T Float]() []kernel[T] {
 		{"addRowsAt", makeRowsAt[T], func(o *operands[T]) {
 			AddRowsAt(o.x, 0.75, o.y, o.n, o.z, o.idx)
 		}},
-		{"maxIndex", makeIndices[T], func(o *operands[T]) {
-			o.lanes[0] = int32(maxIndex(data(o.idx),
-				len(o.idx)))
-		}},
 		{"sparseDot", makeSparse[T], func(o *operands[T]) { o.sum = SparseDot(o.idx, o.x, o.y) }},
 		{"sparseAxpy", makeSparse[T], func(o *operands[T]) { SparseAxpy(o.y, o.a, o.idx, o.x) }},
 		{"lanesScore", makeLanes[T], func(o *operands[T]) {
@@ -351,15 +347,6 @@ func makeSparse[T Float](g *generator[T], n int) *operands[T] {
 	}
 	o.y = g.floats(dim)
 	g.doubles(o, dim)
-	return o
-}
-
-// makeIndices: any 32 bits, so that also negative ones, which are the largest, stand anywhere.
-func makeIndices[T Float](g *generator[T], n int) *operands[T] {
-	o := &operands[T]{idx: take[int32](g.place, n), lanes: take[int32](g.place, 1)}
-	for k := range o.idx {
-		o.idx[k] = int32(g.word()) >> (8 * g.mode)
-	}
 	return o
 }
 

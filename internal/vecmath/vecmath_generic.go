@@ -115,16 +115,6 @@ func scalGeneric[T Float](x []T, a T) {
 	}
 }
 
-// maxIndexGeneric is the largest index, where negative ones count as unsigned: the largest of all.
-// 0 if there is none.
-func maxIndexGeneric(idx []int32) uint32 {
-	var m uint32
-	for _, j := range idx {
-		m = max(m, uint32(j))
-	}
-	return m
-}
-
 func sparseDotGeneric[T Float](idx []int32, val []T, w []T) T {
 	var p [8]T
 	val = val[:len(idx)]

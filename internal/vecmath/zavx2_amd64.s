@@ -94,13 +94,6 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define BROADBITS VPBROADCASTD
 #define EQBITS VPCMPEQD
 #define MAX VMAXPS
-// ABSMASK(r) makes all bits of r ones but the signs.
-#define ABSMASK(r) VPCMPEQD r, r, r; VPSRLD $1, r, r
-#define MAXHALVES \
-	VMOVHLPS X0, X0, X1; \
-	VMAXPS X1, X0, X0; \
-	VMOVSHDUP X0, X1; \
-	VMAXSS X1, X0, X0
 #define HALVE \
 	VEXTRACTF128 $1, Y0, X1; \
 	VADDPS X1, X0, X0; \
@@ -182,9 +175,7 @@ TEXT ·addRowsAtAVX2F32(SB), NOSPLIT, $0-60
 	LEAQ (R13)(DX*4), R13
 	NEGQ DX
 	VBROADCASTSS alpha+56(FP), Y15
-#define LISTED
 #include "addrows_avx2.h"
-#undef LISTED
 	VZEROUPPER
 	RET
 
@@ -364,8 +355,6 @@ TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-128
 #undef BROADBITS
 #undef EQBITS
 #undef MAX
-#undef ABSMASK
-#undef MAXHALVES
 #undef HALVE
 // float64
 
@@ -395,11 +384,6 @@ TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-128
 #define BROADBITS VPBROADCASTQ
 #define EQBITS VPCMPEQQ
 #define MAX VMAXPD
-// ABSMASK(r) makes all bits of r ones but the signs.
-#define ABSMASK(r) VPCMPEQD r, r, r; VPSRLQ $1, r, r
-#define MAXHALVES \
-	VUNPCKHPD X0, X0, X1; \
-	VMAXSD X1, X0, X0
 #define HALVE \
 	VEXTRACTF128 $1, Y0, X1; \
 	VADDPD X1, X0, X0; \
@@ -479,9 +463,7 @@ TEXT ·addRowsAtAVX2F64(SB), NOSPLIT, $0-64
 	LEAQ (R13)(DX*4), R13
 	NEGQ DX
 	VBROADCASTSD alpha+56(FP), Y15
-#define LISTED
 #include "addrows_avx2.h"
-#undef LISTED
 	VZEROUPPER
 	RET
 
@@ -1017,82 +999,3 @@ store:
 done:
 	VZEROUPPER
 	RET
-
-// func maxIndexAVX2(idx *int32, n int) uint32
-//
-// SI idx, CX indices left; Y0 and Y1 the largest of each lane. The lanes past the end are 0, which
-// changes no maximum.
-TEXT ·maxIndexAVX2(SB), NOSPLIT, $0-20
-	MOVQ idx+0(FP), SI
-	MOVQ n+8(FP), CX
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	SUBQ $16, CX
-	JLT eight
-
-sixteen:
-	VPMAXUD 0(SI), Y0, Y0
-	VPMAXUD 32(SI), Y1, Y1
-	ADDQ $64, SI
-	SUBQ $16, CX
-	JGE sixteen
-
-eight:
-	ADDQ $8, CX
-	JLT rest
-	VPMAXUD (SI), Y0, Y0
-	ADDQ $32, SI
-	SUBQ $8, CX
-
-rest:
-	ADDQ $8, CX
-	JEQ reduce
-	SHLQ $2, CX
-	LEAQ tails<>+32(SB), R8
-	SUBQ CX, R8
-	VMOVDQU (R8), Y2
-	VPMASKMOVD (SI), Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-
-reduce:
-	VPMAXUD Y1, Y0, Y0
-	VEXTRACTI128 $1, Y0, X1
-	VPMAXUD X1, X0, X0
-	VPSHUFD $0x4e, X0, X1
-	VPMAXUD X1, X0, X0
-	VPSHUFD $0xb1, X0, X1
-	VPMAXUD X1, X0, X0
-	VMOVD X0, AX
-	MOVL AX, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// classBits has, of each byte's lane, which byte of a mask has its bit, and that bit.
-DATA classBits<>+0(SB)/8, $0
-DATA classBits<>+8(SB)/8, $0x0101010101010101
-DATA classBits<>+16(SB)/8, $0x0202020202020202
-DATA classBits<>+24(SB)/8, $0x0303030303030303
-DATA classBits<>+32(SB)/8, $0x8040201008040201
-DATA classBits<>+40(SB)/8, $0x8040201008040201
-DATA classBits<>+48(SB)/8, $0x8040201008040201
-DATA classBits<>+56(SB)/8, $0x8040201008040201
-GLOBL classBits<>(SB), RODATA|NOPTR, $64
-
-// CLASSLANES loads these tables to Y13 and Y12, and 1 in every byte to Y15.
-#define CLASSLANES \
-	VMOVDQU  classBits<>+0(SB), Y13; \
-	VMOVDQU  classBits<>+32(SB), Y12; \
-	VPCMPEQB Y15, Y15, Y15; \
-	VPABSB   Y15, Y15
-
-// LABELS sets Y2, in each of 32 bytes, to 1 where the masks in Y2 and Y3 have its lane, to -1 where
-// that in Y2 alone has it, and else to 0.
-#define LABELS \
-	VPSHUFB  Y13, Y2, Y2; \
-	VPSHUFB  Y13, Y3, Y3; \
-	VPAND    Y12, Y2, Y2; \
-	VPAND    Y12, Y3, Y3; \
-	VPCMPEQB Y12, Y2, Y2; \
-	VPCMPEQB Y12, Y3, Y3; \
-	VPOR     Y15, Y3, Y3; \
-	VPSIGNB  Y3, Y2, Y2

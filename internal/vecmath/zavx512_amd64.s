@@ -140,7 +140,6 @@ store: \
 #define FMA VFMADD231PS
 #define MAX VMAXPS
 #define EQBITS VPCMPEQD
-#define ABSBITS VPSRLD
 #define CMP VCMPPS
 #define COMPRESS VCOMPRESSPS
 #define RESULTS 0x1111
@@ -158,18 +157,13 @@ store: \
 	ADD       V1, V0, V0; \
 	VPERMILPS $0x55, V0, V1; \
 	ADD       V1, V0, V0
-#define MAXLANE(V0, V1) \
-	VPERMILPS $0xee, V0, V1; \
-	VMAXPS    V1, V0, V0; \
-	VPERMILPS $0x55, V0, V1; \
-	VMAXPS    V1, V0, V0
 
 // func dotAVX512F32(a, b *float32, n int) float32
 TEXT ·dotAVX512F32(SB), NOSPLIT, $0-28
 	MOVQ a+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ n+16(FP), CX
-#include "dot_avx512.h"
+#include "reduce_avx512.h"
 	VMOVSS X0, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -187,9 +181,7 @@ TEXT ·addRowsAtAVX512F32(SB), NOSPLIT, $0-60
 	LEAQ (R13)(DX*4), R13
 	NEGQ DX
 	VBROADCASTSS alpha+56(FP), Z30
-#define LISTED
 #include "addrows_avx512.h"
-#undef LISTED
 	VZEROUPPER
 	RET
 
@@ -199,7 +191,7 @@ TEXT ·axpyAVX512F32(SB), NOSPLIT, $0-32
 	VBROADCASTSS a+8(FP), Z0
 	MOVQ x+16(FP), SI
 	MOVQ n+24(FP), CX
-#include "axpy_avx512.h"
+#include "elementwise_avx512.h"
 	VZEROUPPER
 	RET
 
@@ -208,7 +200,9 @@ TEXT ·scalAVX512F32(SB), NOSPLIT, $0-24
 	MOVQ x+0(FP), DI
 	VBROADCASTSS a+8(FP), Z0
 	MOVQ n+16(FP), CX
-#include "scal_avx512.h"
+#define SCAL
+#include "elementwise_avx512.h"
+#undef SCAL
 	VZEROUPPER
 	RET
 
@@ -216,7 +210,9 @@ TEXT ·scalAVX512F32(SB), NOSPLIT, $0-24
 TEXT ·sumSqAVX512F32(SB), NOSPLIT, $0-20
 	MOVQ x+0(FP), SI
 	MOVQ n+8(FP), CX
-#include "sumsq_avx512.h"
+#define SUMSQ
+#include "reduce_avx512.h"
+#undef SUMSQ
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -226,7 +222,9 @@ TEXT ·sqDistAVX512F32(SB), NOSPLIT, $0-28
 	MOVQ a+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ n+16(FP), CX
-#include "sqdist_avx512.h"
+#define SQDIST
+#include "reduce_avx512.h"
+#undef SQDIST
 	VMOVSS X0, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -370,7 +368,6 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #undef FMA
 #undef MAX
 #undef EQBITS
-#undef ABSBITS
 #undef CMP
 #undef COMPRESS
 #undef RESULTS
@@ -383,7 +380,6 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #undef TAKELOW
 #undef TAKEHIGH
 #undef HALVELANE
-#undef MAXLANE
 // float64
 
 #define ESIZE 8 // bytes of an element
@@ -400,7 +396,6 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #define FMA VFMADD231PD
 #define MAX VMAXPD
 #define EQBITS VPCMPEQQ
-#define ABSBITS VPSRLQ // of ones, by 1: all but the sign
 #define CMP VCMPPD
 #define COMPRESS VCOMPRESSPD
 #define RESULTS 0x55 // the first element of each 128-bit lane
@@ -416,16 +411,13 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #define HALVELANE(V0, V1) \
 	VPERMILPD $0x55, V0, V1; \
 	ADD       V1, V0, V0
-#define MAXLANE(V0, V1) \
-	VPERMILPD $0x55, V0, V1; \
-	VMAXPD    V1, V0, V0
 
 // func dotAVX512F64(a, b *float64, n int) float64
 TEXT ·dotAVX512F64(SB), NOSPLIT, $0-32
 	MOVQ a+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ n+16(FP), CX
-#include "dot_avx512.h"
+#include "reduce_avx512.h"
 	VMOVSD X0, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -443,9 +435,7 @@ TEXT ·addRowsAtAVX512F64(SB), NOSPLIT, $0-64
 	LEAQ (R13)(DX*4), R13
 	NEGQ DX
 	VBROADCASTSD alpha+56(FP), Z30
-#define LISTED
 #include "addrows_avx512.h"
-#undef LISTED
 	VZEROUPPER
 	RET
 
@@ -455,7 +445,7 @@ TEXT ·axpyAVX512F64(SB), NOSPLIT, $0-32
 	VBROADCASTSD a+8(FP), Z0
 	MOVQ x+16(FP), SI
 	MOVQ n+24(FP), CX
-#include "axpy_avx512.h"
+#include "elementwise_avx512.h"
 	VZEROUPPER
 	RET
 
@@ -464,7 +454,9 @@ TEXT ·scalAVX512F64(SB), NOSPLIT, $0-24
 	MOVQ x+0(FP), DI
 	VBROADCASTSD a+8(FP), Z0
 	MOVQ n+16(FP), CX
-#include "scal_avx512.h"
+#define SCAL
+#include "elementwise_avx512.h"
+#undef SCAL
 	VZEROUPPER
 	RET
 
@@ -472,7 +464,9 @@ TEXT ·scalAVX512F64(SB), NOSPLIT, $0-24
 TEXT ·sumSqAVX512F64(SB), NOSPLIT, $0-24
 	MOVQ x+0(FP), SI
 	MOVQ n+8(FP), CX
-#include "sumsq_avx512.h"
+#define SUMSQ
+#include "reduce_avx512.h"
+#undef SUMSQ
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -482,7 +476,9 @@ TEXT ·sqDistAVX512F64(SB), NOSPLIT, $0-32
 	MOVQ a+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ n+16(FP), CX
-#include "sqdist_avx512.h"
+#define SQDIST
+#include "reduce_avx512.h"
+#undef SQDIST
 	VMOVSD X0, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -614,13 +610,14 @@ TEXT ·lanesRunInt16AVX512F64(SB), NOSPLIT, $0-128
 	RET
 
 // ---- float64 vector, float32 example ----
+#define MIXED
 
 // func dotMixedAVX512(a *float64, x *float32, n int) float64
 TEXT ·dotMixedAVX512(SB), NOSPLIT, $0-32
 	MOVQ a+0(FP), SI
 	MOVQ x+8(FP), DI
 	MOVQ n+16(FP), CX
-#include "dotmixed_avx512.h"
+#include "reduce_avx512.h"
 	VMOVSD X0, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -635,9 +632,7 @@ TEXT ·rowsDotMixedAVX512(SB), NOSPLIT, $0-48
 	MOVQ x+32(FP), DX
 #define LOADN(r) \
 	MOVQ n+40(FP), r
-#define MIXED
 #include "rowsdot_avx512.h"
-#undef MIXED
 #undef LOADN
 	VZEROUPPER
 	RET
@@ -648,18 +643,21 @@ TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD a+8(FP), Z0
 	MOVQ x+16(FP), SI
 	MOVQ n+24(FP), CX
-#include "axpymixed_avx512.h"
+#include "elementwise_avx512.h"
 	VZEROUPPER
 	RET
 
 // func dotAxpyMixedAVX512(y *float64, a float64, x *float32, n int) float64
 TEXT ·dotAxpyMixedAVX512(SB), NOSPLIT, $0-40
 	MOVQ y+0(FP), DI
-	VBROADCASTSD a+8(FP), Z4
+	VBROADCASTSD a+8(FP), Z12
 	MOVQ x+16(FP), SI
 	MOVQ n+24(FP), CX
-#include "dotaxpymixed_avx512.h"
+#define AXPY
+#include "reduce_avx512.h"
+#undef AXPY
 	VMOVSD X0, ret+32(FP)
+#undef MIXED
 	VZEROUPPER
 	RET
 
@@ -795,54 +793,6 @@ tail:
 	VMOVDQU64 Z0, K1, (DI)
 
 done:
-	VZEROUPPER
-	RET
-
-// ---- indices ----
-
-// func maxIndexAVX512(idx *int32, n int) uint32
-//
-// SI idx, CX indices left; Z0 and Z1 the largest of each lane. The lanes past the end are 0, which
-// changes no maximum.
-TEXT ·maxIndexAVX512(SB), NOSPLIT, $0-20
-	MOVQ idx+0(FP), SI
-	MOVQ n+8(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	SUBQ $32, CX
-	JLT  tail
-
-loop:
-	VPMAXUD 0(SI), Z0, Z0
-	VPMAXUD 64(SI), Z1, Z1
-	ADDQ    $128, SI
-	SUBQ    $32, CX
-	JGE     loop
-
-tail:
-	ADDQ        $32, CX
-	JEQ         reduce
-	MOVL        $-1, AX
-	BZHIL       CX, AX, AX
-	KMOVD       AX, K1
-	KSHIFTRD    $16, K1, K2
-	VMOVDQU32.Z 0(SI), K1, Z2
-	VMOVDQU32.Z 64(SI), K2, Z3
-	VPMAXUD     Z2, Z0, Z0
-	VPMAXUD     Z3, Z1, Z1
-
-reduce:
-	VPMAXUD       Z1, Z0, Z0
-	VEXTRACTI64X4 $1, Z0, Y1
-	VPMAXUD       Y1, Y0, Y0
-	VEXTRACTI128  $1, Y0, X1
-	VPMAXUD       X1, X0, X0
-	VPSHUFD       $0x4e, X0, X1
-	VPMAXUD       X1, X0, X0
-	VPSHUFD       $0xb1, X0, X1
-	VPMAXUD       X1, X0, X0
-	VMOVD         X0, AX
-	MOVL          AX, ret+16(FP)
 	VZEROUPPER
 	RET
 

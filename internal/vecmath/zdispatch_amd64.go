@@ -145,17 +145,6 @@ func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n in
 	rowsDotAtByRow(dst, rows, stride, at, nat, x, n)
 }
 
-//go:nosplit
-func maxIndex(idx *int32, n int) uint32 {
-	switch active {
-	case AVX512:
-		return maxIndexAVX512(idx, n)
-	case AVX2:
-		return maxIndexAVX2(idx, n)
-	}
-	return maxIndexGeneric(unsafe.Slice(idx, n))
-}
-
 // AVX-512's gathers gain nothing over AVX2.
 //
 //go:nosplit

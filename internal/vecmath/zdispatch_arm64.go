@@ -103,15 +103,6 @@ func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n in
 }
 
 //go:nosplit
-func maxIndex(idx *int32, n int) uint32 {
-	switch active {
-	case NEON:
-		return maxIndexNEON(idx, n)
-	}
-	return maxIndexGeneric(unsafe.Slice(idx, n))
-}
-
-//go:nosplit
 func sparseDot[T Float](idx *int32, val *T, n int, w *T, nw int) T {
 	switch active {
 	case NEON:

@@ -41,10 +41,6 @@ func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n in
 	rowsDotAtByRow(dst, rows, stride, at, nat, x, n)
 }
 
-func maxIndex(idx *int32, n int) uint32 {
-	return maxIndexGeneric(unsafe.Slice(idx, n))
-}
-
 func sparseDot[T Float](idx *int32, val *T, n int, w *T, nw int) T {
 	return sparseDotGeneric(unsafe.Slice(idx, n), unsafe.Slice(val, n), unsafe.Slice(w,
 		nw))

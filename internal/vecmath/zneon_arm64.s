@@ -26,14 +26,12 @@
 #define SIZE 4
 #define SHIFT 2
 #define BSHIFT 2
-#define PARTS 64
 // GROUP is the elements of four registers, 64 bytes: a group of a vector, a unit of lanes.
 #define GROUP 16
 #define UNITSHIFT 4
 #define UNITSPERWORD 4
 #define PERREG 4
 #define SIGNBIT 0x80000000
-#define ONEBITS 0x3f800000
 // LOADDUP loads an element to all lanes, SPLAT copies lane 0 to all, DUP a general register. FMLA:
 // d += m*n. LOADX loads an element of the second operand.
 #define LOADDUP(p, v) VLD1R.P SIZE(p), [v.S4]
@@ -45,13 +43,7 @@
 #define FMOV FMOVS
 #define FADD FADDS
 #define FMUL FMULS
-#define FABS FABSS
-#define FCMP FCMPS
-#define FCSEL FCSELS
 #define LOADBITS MOVWU.P
-#define CMEQ(m, n, d) VCMEQ m.S4, n.S4, d.S4
-#define BITSOF FMOVS
-#define MAGNITUDE(r) AND $0x7fffffff, r, r
 #define FLDP FLDPS
 #define LOADX(p, f) FMOV.P SIZE(p), f
 
@@ -224,13 +216,11 @@ TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-128
 #undef SIZE
 #undef SHIFT
 #undef BSHIFT
-#undef PARTS
 #undef GROUP
 #undef UNITSHIFT
 #undef UNITSPERWORD
 #undef PERREG
 #undef SIGNBIT
-#undef ONEBITS
 #undef LOADDUP
 #undef SPLAT
 #undef DUP
@@ -240,13 +230,7 @@ TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-128
 #undef FMOV
 #undef FADD
 #undef FMUL
-#undef FABS
-#undef FCMP
-#undef FCSEL
 #undef LOADBITS
-#undef CMEQ
-#undef BITSOF
-#undef MAGNITUDE
 #undef FLDP
 #undef LOADX
 // float64
@@ -254,14 +238,12 @@ TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-128
 #define SIZE 8 // bytes of an element
 #define SHIFT 3 // log2 SIZE
 #define BSHIFT 3 // log2 of the bytes of an element of the second operand
-#define PARTS 32 // partial sums of a dense reduction
 // GROUP is the elements of four registers, 64 bytes: a group of a vector, a unit of lanes.
 #define GROUP 8
 #define UNITSHIFT 3 // log2 GROUP
 #define UNITSPERWORD 8 // units of a mask word
 #define PERREG 2 // elements of a register
 #define SIGNBIT 0x8000000000000000 // -0
-#define ONEBITS 0x3ff0000000000000 // 1
 // LOADDUP loads an element to all lanes, SPLAT copies lane 0 to all, DUP a general register. FMLA:
 // d += m*n. LOADX loads an element of the second operand.
 #define LOADDUP(p, v) VLD1R.P SIZE(p), [v.D2]
@@ -273,16 +255,9 @@ TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-128
 #define FMOV FMOVD
 #define FADD FADDD
 #define FMUL FMULD
-#define FABS FABSD
-#define FCMP FCMPD
-#define FCSEL FCSELD
 #define LOADBITS MOVD.P
-#define CMEQ(m, n, d) VCMEQ m.D2, n.D2, d.D2
-#define BITSOF FMOVD
-#define MAGNITUDE(r) AND $0x7fffffffffffffff, r, r
 #define FLDP FLDPD
 #define LOADX(p, f) FMOV.P SIZE(p), f
-#define F64
 
 // func dotNEONF64(a, b *float64, n int) float64
 TEXT ·dotNEONF64(SB), NOSPLIT, $0-32
@@ -505,49 +480,6 @@ TEXT ·sparseAxpyMixedNEON(SB), NOSPLIT, $0-40
 	MOVD val+24(FP), R2
 	MOVD n+32(FP), R3
 #include "sparseaxpy_neon.h"
-	RET
-
-// func maxIndexNEON(idx *int32, n int) uint32
-//
-// R0 idx, R1 indices left; V0 and V1 the largest of each lane, R4 the largest of the last few.
-TEXT ·maxIndexNEON(SB), NOSPLIT, $0-20
-	MOVD idx+0(FP), R0
-	MOVD n+8(FP), R1
-	MOVD ZR, R4
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	SUBS $8, R1, R1
-	BLT  rest
-eight:
-	VLD1.P 32(R0), [V2.S4, V3.S4]
-	VUMAX  V2.S4, V0.S4, V0.S4
-	VUMAX  V3.S4, V1.S4, V1.S4
-	SUBS   $8, R1, R1
-	BGE    eight
-rest:
-	ADDS $8, R1, R1
-	BEQ  reduce
-one:
-	MOVWU.P 4(R0), R5
-	CMP     R5, R4
-	CSEL    HI, R4, R5, R4
-	SUBS    $1, R1, R1
-	BNE     one
-reduce:
-	VUMAX V1.S4, V0.S4, V0.S4
-	VMOV  V0.S[0], R5
-	CMP   R5, R4
-	CSEL  HI, R4, R5, R4
-	VMOV  V0.S[1], R5
-	CMP   R5, R4
-	CSEL  HI, R4, R5, R4
-	VMOV  V0.S[2], R5
-	CMP   R5, R4
-	CSEL  HI, R4, R5, R4
-	VMOV  V0.S[3], R5
-	CMP   R5, R4
-	CSEL  HI, R4, R5, R4
-	MOVW  R4, ret+16(FP)
 	RET
 
 // func addRowSumsNEON(dst *float64, w *int16, width, n int)

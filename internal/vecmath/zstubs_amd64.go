@@ -96,12 +96,6 @@ func rowsDotAtAVX2F64(dst, rows *float64, stride int, at *int32, nat int, x *flo
 	n int)
 
 //go:noescape
-func maxIndexAVX512(idx *int32, n int) uint32
-
-//go:noescape
-func maxIndexAVX2(idx *int32, n int) uint32
-
-//go:noescape
 func sparseDotAVX2F32(idx *int32, val *float32, n int, w *float32) float32
 
 //go:noescape

@@ -52,9 +52,6 @@ func rowsDotAtNEONF64(dst, rows *float64, stride int, at *int32, nat int, x *flo
 	n int)
 
 //go:noescape
-func maxIndexNEON(idx *int32, n int) uint32
-
-//go:noescape
 func sparseDotNEONF32(idx *int32, val *float32, n int, w *float32) float32
 
 //go:noescape

@@ -78,10 +78,6 @@ var kernels = []kernel{
 		forms:  "AVX512 AVX2 NEON",
 	},
 	{
-		name: "maxIndex", params: "idx *int32, n int", result: "uint32", generic: "idx[n]",
-		forms: "AVX512 AVX2 NEON", nosplit: both,
-	},
-	{
 		name: "sparseDot", params: "idx *int32, val *T, n int, w *T, nw int", result: "T",
 		asm: "idx val n w", generic: "idx[n], val[n], w[nw]",
 		forms: "AVX512=AVX2 AVX2 NEON", nosplit: both,
