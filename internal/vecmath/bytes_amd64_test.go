@@ -9,6 +9,12 @@ func TestByteRowsDotWithoutVNNI(t *testing.T) {
 	}
 	defer func() { vnni = true }()
 	vnni = false
-	TestByteRowsDot(t)
+	g := newGuard(t)
+	forEachKernel(t, func(t *testing.T, im Impl, k kernel[float32]) {
+		if k.name == "byteRowsDot" {
+			testSizes(t, im, k)
+			testGuarded(t, g, im, k)
+		}
+	})
 	TestByteRowsDotBound(t)
 }

@@ -225,65 +225,64 @@ func TestMixedWidens(t *testing.T) {
 		for n := range 150 {
 			g := newGenerator[float32](n, 0, nil)
 			dense, sparse := makeDense(g, n), makeSparse(g, n)
-			wide := func(x []float32) []float64 {
-				w := make([]float64, len(x))
-				for i, v := range x {
-					w[i] = float64(v)
+			x, val := widened(dense.x), widened(sparse.x)
+			idx := sparse.idx
+			f := Dot(dense.d, x)
+			sum := slices.Clone(dense.d)
+			Axpy(sum, 1.7, x)
+			sf := SparseDot(idx, val, sparse.d)
+			ssum := slices.Clone(sparse.d)
+			SparseAxpy(ssum, 1.7, idx, val)
+			nothing := func([]float64) {}
+			for name, c := range map[string]struct {
+				w, want []float64
+				f       float64
+				dot     func(w []float64) float64 // returns f
+				axpy    func(w []float64)         // makes w want
+			}{
+				"dense, float32": {dense.d, sum, f,
+					func(w []float64) float64 { return DotMixed(w, dense.x) },
+					func(w []float64) { AxpyMixed(w, 1.7, dense.x) }},
+				"dense, float64": {dense.d, sum, f,
+					func(w []float64) float64 { return DotMixed(w, x) },
+					func(w []float64) { AxpyMixed(w, 1.7, x) }},
+				"dense in one, float32": {dense.d, sum, f,
+					func(w []float64) float64 { return DotAxpyMixed(w, 1.7, dense.x) }, nothing},
+				"dense in one, float64": {dense.d, sum, f,
+					func(w []float64) float64 { return DotAxpyMixed(w, 1.7, x) }, nothing},
+				"sparse, float32": {sparse.d, ssum, sf,
+					func(w []float64) float64 { return SparseDotMixed(idx, sparse.x, w) },
+					func(w []float64) { SparseAxpyMixed(w, 1.7, idx, sparse.x) }},
+				"sparse, float64": {sparse.d, ssum, sf,
+					func(w []float64) float64 { return SparseDotMixed(idx, val, w) },
+					func(w []float64) { SparseAxpyMixed(w, 1.7, idx, val) }},
+				"sparse in one, float32": {sparse.d, ssum, sf,
+					func(w []float64) float64 {
+						return SparseDotAxpyMixed(w, 1.7, idx, sparse.x)
+					}, nothing},
+				"sparse in one, float64": {sparse.d, ssum, sf,
+					func(w []float64) float64 { return SparseDotAxpyMixed(w, 1.7, idx, val) },
+					nothing},
+			} {
+				w := slices.Clone(c.w)
+				if got := c.dot(w); !sameBits(got, c.f) {
+					t.Fatalf("%s, n = %d: dot %v, want %v", name, n, got, c.f)
 				}
-				return w
-			}
-			if got, want := DotMixed(dense.d, dense.x), Dot(dense.d, wide(dense.x)); !sameBits(got,
-				want) {
-				t.Fatalf("DotMixed, n = %d: %v, want %v", n, got, want)
-			}
-			if got, want := DotMixed(dense.d, wide(dense.x)), Dot(dense.d,
-				wide(dense.x)); !sameBits(got, want) {
-				t.Fatalf("DotMixed of float64, n = %d: %v, want %v", n, got, want)
-			}
-			if got, want := SparseDotMixed(sparse.idx, sparse.x, sparse.d), SparseDot(sparse.idx,
-				wide(sparse.x), sparse.d); !sameBits(got, want) {
-				t.Fatalf("SparseDotMixed, n = %d: %v, want %v", n, got, want)
-			}
-			if got, want := SparseDotMixed(sparse.idx, wide(sparse.x), sparse.d),
-				SparseDot(sparse.idx, wide(sparse.x), sparse.d); !sameBits(got, want) {
-				t.Fatalf("SparseDotMixed of float64, n = %d: %v, want %v", n, got, want)
-			}
-			one, two, three := slices.Clone(dense.d), slices.Clone(dense.d), slices.Clone(dense.d)
-			AxpyMixed(one, 1.7, dense.x)
-			AxpyMixed(two, 1.7, wide(dense.x))
-			Axpy(three, 1.7, wide(dense.x))
-			if d := diffFloats(one, three) + diffFloats(two, three); d != "" {
-				t.Fatalf("AxpyMixed, n = %d: y%s", n, d)
-			}
-			for _, w := range [][]float64{one, two} {
-				copy(w, dense.d)
-			}
-			f, g64 := DotAxpyMixed(one, 1.7, dense.x), DotAxpyMixed(two, 1.7, wide(dense.x))
-			if want := DotMixed(dense.d, dense.x); !sameBits(f, want) || !sameBits(g64, want) {
-				t.Fatalf("DotAxpyMixed, n = %d: %v, of float64 %v, want %v", n, f, g64, want)
-			}
-			if d := diffFloats(one, three) + diffFloats(two, three); d != "" {
-				t.Fatalf("DotAxpyMixed, n = %d: y%s", n, d)
-			}
-			one, two, three = slices.Clone(sparse.d), slices.Clone(sparse.d), slices.Clone(sparse.d)
-			SparseAxpyMixed(one, 1.7, sparse.idx, sparse.x)
-			SparseAxpyMixed(two, 1.7, sparse.idx, wide(sparse.x))
-			SparseAxpy(three, 1.7, sparse.idx, wide(sparse.x))
-			if d := diffFloats(one, three) + diffFloats(two, three); d != "" {
-				t.Fatalf("SparseAxpyMixed, n = %d: w%s", n, d)
-			}
-			one, two = slices.Clone(sparse.d), slices.Clone(sparse.d)
-			f = SparseDotAxpyMixed(one, 1.7, sparse.idx, sparse.x)
-			g64 = SparseDotAxpyMixed(two, 1.7, sparse.idx, wide(sparse.x))
-			if want := SparseDotMixed(sparse.idx, sparse.x, sparse.d); !sameBits(f, want) ||
-				!sameBits(g64, want) {
-				t.Fatalf("SparseDotAxpyMixed, n = %d: %v, of float64 %v, want %v", n, f, g64, want)
-			}
-			if d := diffFloats(one, three) + diffFloats(two, three); d != "" {
-				t.Fatalf("SparseDotAxpyMixed, n = %d: w%s", n, d)
+				c.axpy(w)
+				if d := diffFloats(w, c.want); d != "" {
+					t.Fatalf("%s, n = %d: w%s", name, n, d)
+				}
 			}
 		}
 	})
+}
+
+func widened(x []float32) []float64 {
+	w := make([]float64, len(x))
+	for i, v := range x {
+		w[i] = float64(v)
+	}
+	return w
 }
 
 // Broken promises that are checked panic with a sentence, on every implementation.
@@ -294,6 +293,16 @@ func TestPanics(t *testing.T) {
 		LanesRun(n1, w, width, ptr, rows, val, f, seen, 1, 0, 1)
 	}
 	d := make([]float64, 1)
+	d8, d9 := make([]float64, 8), make([]float64, 9)
+	rows, bytes, picked := make([]float64, 8*9+9), make([]uint8, 40), make([]int32, 4)
+	lengths := func(s []float64, k int, squares []float64, change func(r *LengthSteps)) {
+		r := LengthSteps{Norm2: 1, Step: 0.1, Rate: 0.1, Most: 100, Alpha: d9, AlphaLow: d9,
+			Thresholds: make([]float64, 4)}
+		change(&r)
+		r.Run(s, rows, 9, squares, k)
+	}
+	none, long := func(*LengthSteps) {}, make([]uint8, MaxBytes+ByteUnit)
+	matrix := make([]float64, 9*16)
 	run16 := func(width int, ptr []int, rows []int32, limit, peak int) {
 		w := make([]int16, 64)
 		LanesRunInt16(n1, n1, w, width, width, ptr, rows, f, mask, 1, 0, limit,
@@ -328,6 +337,45 @@ func TestPanics(t *testing.T) {
 		{panicShort, func() {
 			SparseDotAxpyMixed(make([]float64, 32), 1, i(1, 2), f[:1])
 		}},
+		{panicShort, func() { Exp(f, f[:31]) }},
+		{panicShort, func() { SinCos(f[:3], f, f[:4], 1) }},
+		{panicShort, func() { SinCos(f, f[:3], f[:4], 1) }},
+		{panicStride, func() { AddRowsAt(f[:16], 1, f, 17, f[:2], i(0)) }},
+		{panicBytes, func() { ByteRowsDot(n1, long, 0, long) }},
+		{panicBytes, func() { ByteRowsDot(n1, bytes, 0, bytes[:8]) }},
+		{panicStride, func() { ByteRowsDot(picked[:3], bytes, 16, bytes[:16]) }},
+		{panicTable, func() { XorCount(f[:1], mask, 1, mask, f) }},
+		{panicStride, func() {
+			AndCount(d9[:2], make([]uint64, 3), 2, make([]uint64, 2), matrix[:129])
+		}},
+		{panicShort, func() { AddScaledNext(d9, 1, d8, 0, 0) }},
+		{panicFrom, func() { AddScaledNext(d8, 1, d8, 9, 0) }},
+		{panicFrom, func() { AddScaledNext(d8, 1, d8, -1, 0) }},
+		{panicFrom, func() { NextLE(d8, 9, 0) }},
+		{panicFrom, func() { NextLE(d8, -1, 0) }},
+		{panicFrom, func() { NextLE(nil, 1, 0) }},
+		{panicFrom, func() { FixedSteps(d9, rows, 9, 1, 0, 0, 9, picked) }},
+		{panicFrom, func() { FixedSteps(d9, rows, 9, 1, 0, 0, -1, picked) }},
+		{panicFrom, func() { FixedSteps(d9, rows, 9, 1, 0, 0, 0, nil) }},
+		{panicFrom, func() { FixedSteps(d9, rows, 8, 1, 0, 0, 0, picked) }},
+		{panicShort, func() { FixedSteps(d9, rows[1:], 9, 1, 0, 0, 0, picked) }},
+		{panicShort, func() { FixedSteps(d9, rows, math.MaxInt, 1, 0, 0, 0, picked) }},
+		{panicFrom, func() { lengths(d9, 9, d9, none) }},
+		{panicShort, func() { lengths(d9, 0, d8, none) }},
+		{panicShort, func() { lengths(d9, 0, d9, func(r *LengthSteps) { r.Alpha = d8 }) }},
+		{panicShort, func() { lengths(d9, 0, d9, func(r *LengthSteps) { r.AlphaLow = d8 }) }},
+		{panicFrom, func() { lengths(d9, 0, d9, func(r *LengthSteps) { r.Thresholds = nil }) }},
+		{panicShort, func() { lengths(d9, 0, d9, func(r *LengthSteps) { r.Divisors = d8[:3] }) }},
+		{panicShort, func() { SymRankOneMul(d9, matrix, 16, d9, 0, d8) }},
+		{panicShort, func() { SymRankOneMul(d8, matrix, 16, d9, 0, d9) }},
+		{panicSym, func() { SymRankOneMul(d9, matrix[1:], 16, d9, 0, d9) }},
+		{panicSym, func() { SymRankOneMul(d9, matrix, 17, d9, 0, d9) }},
+		{panicSym, func() { SymRankOneMul(d9, matrix, 8, d9, 0, d9) }},
+		{panicSym, func() { SymRankOneMul(d9, matrix, -16, d9, 0, d9) }},
+		{panicSym, func() { SymRankOneMul(d9, matrix, math.MaxInt&^15, d9, 0, d9) }},
+		{panicShort, func() { SymMul(d8, matrix, 16, d9) }},
+		{panicSym, func() { SymMul(d9, matrix[1:], 16, d9) }},
+		{panicSym, func() { SymMul(d9, matrix, 17, d9) }},
 		{panicWidth, func() { LanesScore(f[:8], f, i(0), f) }},
 		{panicShort, func() { LanesScore(f[:16], f, i(0, 1), f[:1]) }},
 		{panicWidth, func() { LanesUpdate(f, i(0), f, f[:15], mask) }},
@@ -460,14 +508,19 @@ func TestLonger(t *testing.T) {
 	})
 }
 
+func testNoAllocs[T Float](t *testing.T) {
+	for _, k := range kernelTable[T]() {
+		o := k.make(newGenerator[T](100, 0, nil), 100)
+		if n := testing.AllocsPerRun(20, func() { k.run(o) }); n != 0 {
+			t.Errorf("%s: %v allocations", k.name, n)
+		}
+	}
+}
+
 func TestNoAllocs(t *testing.T) {
 	forEachImpl(t, func(t *testing.T, _ Impl) {
-		for _, k := range kernelTable[float32]() {
-			o := k.make(newGenerator[float32](100, 0, nil), 100)
-			if n := testing.AllocsPerRun(20, func() { k.run(o) }); n != 0 {
-				t.Errorf("%s: %v allocations", k.name, n)
-			}
-		}
+		testNoAllocs[float32](t)
+		testNoAllocs[float64](t)
 		if race { // what is reported to the race detector escapes
 			return
 		}

@@ -56,24 +56,3 @@ func (g *guard) place(n, size int) unsafe.Pointer {
 	}
 	return unsafe.Pointer(&g.mem[at:][:1:1][0])
 }
-
-// untouched returns n ones that end where a page begins that was never touched.
-func untouched(b *testing.B, n int) []float32 {
-	page := unix.Getpagesize()
-	size := (4*n + page - 1) / page * page
-	mem, err := unix.Mmap(-1, 0, size+page, unix.PROT_READ|unix.PROT_WRITE,
-		unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := unix.Munmap(mem); err != nil {
-			b.Error(err)
-		}
-	})
-	s := unsafe.Slice((*float32)(unsafe.Pointer(&mem[size-4*n])), n)
-	for i := range s {
-		s[i] = 1
-	}
-	return s
-}

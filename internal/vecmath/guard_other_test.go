@@ -18,5 +18,3 @@ func (*guard) start(bool) {}
 func (*guard) place(n, size int) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(make([]uint64, (n*size+15)/8)))
 }
-
-func untouched(_ *testing.B, n int) []float32 { return benchVector[float32](n) }

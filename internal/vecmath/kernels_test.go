@@ -117,18 +117,20 @@ func TestGuardPages(t *testing.T) {
 }
 
 func testGuardPages[T Float](t *testing.T, g *guard) {
-	forEachKernel(t, func(t *testing.T, im Impl, k kernel[T]) {
-		for _, n := range sizes() {
-			if testing.Short() && n%3 != 0 { // emulators are slow
-				continue
-			}
-			for _, tail := range []bool{true, false} {
-				g.start(tail)
-				compare(t, im, k, newGenerator[T](n, 0, g.place), n, fmt.Sprintf("guarded, tail %v",
-					tail))
-			}
+	forEachKernel(t, func(t *testing.T, im Impl, k kernel[T]) { testGuarded(t, g, im, k) })
+}
+
+func testGuarded[T Float](t *testing.T, g *guard, im Impl, k kernel[T]) {
+	for _, n := range sizes() {
+		if testing.Short() && n%3 != 0 { // emulators are slow
+			continue
 		}
-	})
+		for _, tail := range []bool{true, false} {
+			g.start(tail)
+			compare(t, im, k, newGenerator[T](n, 0, g.place), n, fmt.Sprintf("guarded, tail %v",
+				tail))
+		}
+	}
 }
 
 // fence lays operands out in one buffer with 64 bytes of a pattern at least between them. Operand

@@ -75,14 +75,3 @@ func ulpsOff(want *big.Float, got float64) float64 {
 	_, exp := math.Frexp(got)
 	return math.Abs(math.Ldexp(off, 53-exp))
 }
-
-func BenchmarkPowersAlong(b *testing.B) {
-	u, d, r := make([]float64, 41), make([]float64, 41), make([]float64, 41)
-	for i := range u {
-		u[i], d[i] = math.Sin(float64(i)), math.Cos(float64(i))
-	}
-	var s PowerSums
-	for b.Loop() {
-		PowersAlong(&s, r, u, d, 0.3, 0.9, 21.03)
-	}
-}

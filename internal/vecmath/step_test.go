@@ -111,88 +111,9 @@ func TestNextPlaces(t *testing.T) {
 	})
 }
 
-// The update is that of Axpy, to the bit.
-func TestAddScaledNextIsAxpy(t *testing.T) {
-	forEachImpl(t, func(t *testing.T, _ Impl) {
-		for n := range 150 {
-			o := makeDense(newGenerator[float64](n, 3, nil), n)
-			want := slices.Clone(o.y)
-			Axpy(want, o.a, o.x)
-			AddScaledNext(o.y, o.a, append(o.x, 7), n/2, o.t) // a longer row is cut
-			if d := diffFloats(o.y, want); d != "" {
-				t.Fatalf("n %d: s%s", n, d)
-			}
-		}
-	})
-}
-
-func TestNextPanics(t *testing.T) {
-	s := make([]float64, 8)
-	for _, c := range []struct {
-		want string
-		call func()
-	}{
-		{panicShort, func() { AddScaledNext(s, 1, s[:7], 0, 0) }},
-		{panicFrom, func() { AddScaledNext(s, 1, s, 9, 0) }},
-		{panicFrom, func() { AddScaledNext(s, 1, s, -1, 0) }},
-		{panicFrom, func() { NextLE(s, 9, 0) }},
-		{panicFrom, func() { NextLE(s, -1, 0) }},
-		{panicFrom, func() { NextLE(nil, 1, 0) }},
-	} {
-		forEachImpl(t, func(t *testing.T, _ Impl) {
-			defer func() {
-				if got := recover(); got != c.want {
-					t.Errorf("panic %v, want %q", got, c.want)
-				}
-			}()
-			c.call()
-		})
-	}
-}
-
-func TestNextNoAllocs(t *testing.T) {
-	forEachImpl(t, func(t *testing.T, _ Impl) {
-		s, g := make([]float64, 104), make([]float64, 104)
-		if n := testing.AllocsPerRun(20, func() {
-			AddScaledNext(s, 1, g, NextLE(s, 3, 0),
-				-1)
-		}); n != 0 {
-			t.Errorf("%v allocations", n)
-		}
-	})
-}
-
 func ExampleAddScaledNext() {
 	scores := []float64{0.5, 2, 0.25}
 	next := AddScaledNext(scores, -1, []float64{1, 1, 0}, 1, 0.25)
 	fmt.Println(scores, next)
 	// Output: [-0.5 1 0.25] 2
-}
-
-// Half of the calls move the scores up, half down, so that they stay what they are. 104 is half of
-// sonar, 683 is WBC.
-func BenchmarkAddScaledNext(b *testing.B) {
-	for _, n := range []int{104, 683} {
-		for _, thr := range []float64{-2, -0.9} { // none, some
-			s, g := benchVector[float64](n), benchVector[float64](n)
-			benchImpls[float64](b, fmt.Sprintf("%d/thr=%v", n, thr), func(b *testing.B) {
-				e, from := 0x1p-20, 0
-				for b.Loop() {
-					from = AddScaledNext(s, e, g, from, thr) + 1
-					e = -e
-				}
-			})
-		}
-	}
-}
-
-func BenchmarkNextLE(b *testing.B) {
-	for _, n := range []int{104, 683} {
-		s := benchVector[float64](n)
-		benchImpls[float64](b, fmt.Sprintf("%d/all", n), func(b *testing.B) {
-			for b.Loop() {
-				NextLE(s, n/3, -2)
-			}
-		})
-	}
 }

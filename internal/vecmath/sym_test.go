@@ -184,60 +184,6 @@ func testSymMul[T Float](t *testing.T) {
 	})
 }
 
-func TestSymRankOneMulPanics(t *testing.T) {
-	v, x := make([]float64, 9*16), make([]float64, 9)
-	for name, c := range map[string]struct {
-		want string
-		call func()
-	}{
-		"short u": {panicShort, func() {
-			SymRankOneMul(x, v, 16, make([]float64, 9), 0,
-				x[:8])
-		}},
-		"short y": {panicShort, func() {
-			SymRankOneMul(x[:8], v, 16, make([]float64, 9), 0,
-				x)
-		}},
-		"short v": {panicSym, func() {
-			SymRankOneMul(x, v[:9*16-1], 16, make([]float64, 9), 0,
-				x)
-		}},
-		"odd stride": {panicSym, func() { SymRankOneMul(x, v, 17, make([]float64, 9), 0, x) }},
-		"low stride": {panicSym, func() { SymRankOneMul(x, v, 8, make([]float64, 9), 0, x) }},
-		"negative":   {panicSym, func() { SymRankOneMul(x, v, -16, make([]float64, 9), 0, x) }},
-		"overflow": {panicSym, func() {
-			SymRankOneMul(x, v, math.MaxInt&^15, make([]float64, 9),
-				0, x)
-		}},
-		"product, short y":    {panicShort, func() { SymMul(x[:8], v, 16, make([]float64, 9)) }},
-		"product, short v":    {panicSym, func() { SymMul(x, v[:9*16-1], 16, make([]float64, 9)) }},
-		"product, odd stride": {panicSym, func() { SymMul(x, v, 17, make([]float64, 9)) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if got := recover(); got != c.want {
-					t.Errorf("panic %v, want %q", got, c.want)
-				}
-			}()
-			c.call()
-		})
-	}
-	SymRankOneMul(nil, nil, 0, x[:0], 1, nil) // nothing to do
-	SymMul(nil, nil, 0, x[:0])
-}
-
-func TestSymRankOneMulNoAllocs(t *testing.T) {
-	forEachImpl(t, func(t *testing.T, _ Impl) {
-		v, x, y := make([]float64, 40*40), make([]float64, 40), make([]float64, 40)
-		if n := testing.AllocsPerRun(20, func() { SymRankOneMul(y, v, 40, x, 1, x) }); n != 0 {
-			t.Errorf("%v allocations", n)
-		}
-		if n := testing.AllocsPerRun(20, func() { SymMul(y, v, 40, x) }); n != 0 {
-			t.Errorf("the product alone: %v allocations", n)
-		}
-	})
-}
-
 // The recursion of a posterior with a pending change: V shrinks along each example.
 func ExampleSymRankOneMul() {
 	const n = 2
@@ -253,42 +199,4 @@ func ExampleSymRankOneMul() {
 	// Output:
 	// [1 0] variance 1
 	// [0.5 1] variance 1.5
-}
-
-func BenchmarkSymRankOneMul(b *testing.B) {
-	b.Run("f64", benchSym[float64])
-	b.Run("f32", benchSym[float32])
-}
-
-func benchSym[T Float](b *testing.B) {
-	for _, n := range []int{100, 300, 500, 1000} {
-		stride := SymStride[T](n)
-		g := newGenerator[T](n, 0, nil)
-		v, x, u, y := symmetric(g, n, stride), g.floats(n), g.floats(n), make([]T, n)
-		benchImpls[T](b, fmt.Sprint(n), func(b *testing.B) {
-			a := T(0x1p-20)
-			for b.Loop() {
-				SymRankOneMul(y, v, stride, x, a, u)
-				a = -a
-			}
-		})
-	}
-}
-
-func BenchmarkSymMul(b *testing.B) {
-	b.Run("f64", benchSymMul[float64])
-	b.Run("f32", benchSymMul[float32])
-}
-
-func benchSymMul[T Float](b *testing.B) {
-	for _, n := range []int{100, 300, 500, 1000} {
-		stride := SymStride[T](n)
-		g := newGenerator[T](n, 0, nil)
-		v, x, y := symmetric(g, n, stride), g.floats(n), make([]T, n)
-		benchImpls[T](b, fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				SymMul(y, v, stride, x)
-			}
-		})
-	}
 }
