@@ -10,11 +10,3 @@
 	MOVQ    DX, R10; \
 	MOVQ    $-1, R11; \
 	MOVQ    $-1, R9
-
-// TAILOF sets K3 to the elements of the last, partial unit of DX elements.
-#define TAILOF \
-	MOVQ  DX, CX; \
-	ANDQ  $7, CX; \
-	MOVL  $-1, AX; \
-	BZHIL CX, AX, AX; \
-	KMOVW AX, K3

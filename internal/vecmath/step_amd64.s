@@ -1,12 +1,13 @@
 #include "textflag.h"
 #include "addscalednext_amd64.h"
 
-// Score-space kernels, AVX2 and AVX-512. The contract is in step.go. Go writes the operands of a
+// Score-space kernels, AVX2: on AVX-512, too, since rows are short and the index is what all waits
+// for. The contract is in step.go. Go writes the operands of a
 // comparison so that VCMPPD $2, b, a, d is a <= b, false for NaN.
 //
 // addScaledNext looks for the next element first, by sums that it does not keep, and then adds all
 // of the row: the index, on which the caller's next call waits, does not wait for the stores. A
-// search mostly ends in its first 16 elements; it begins at the multiple of 4 (AVX-512: 8) before
+// search mostly ends in its first 16 elements; it begins at the multiple of 4 before
 // from, so that every load finds its elements in one store of the call before.
 //
 // DI s SI row DX n R12 from BX index R10 where to turn round R8 whether turned R11 mask of the
@@ -106,74 +107,6 @@ foundBlock:
 	ORL       BX, AX
 	ORL       R9, R8
 	ORL       R8, AX
-
-found:
-	TZCNTQ AX, AX
-	ADDQ   DX, AX
-	MOVQ   AX, ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func addScaledNextAVX512(s *float64, e float64, row *float64, n, from int, thr float64) int
-TEXT ·addScaledNextAVX512(SB), NOSPLIT, $0-56
-	MOVQ         s+0(FP), DI
-	MOVQ         row+16(FP), SI
-	MOVQ         n+24(FP), DX
-	MOVQ         from+32(FP), R12
-	TAILOF
-	VBROADCASTSD e+8(FP), Z0
-	VBROADCASTSD thr+40(FP), Z1
-#define NEAR Z1
-#include "addscalednext_avx512.h"
-#undef NEAR
-	MOVQ R9, ret+48(FP)
-	VZEROUPPER
-	RET
-
-// func nextLEAVX512(s *float64, n, from int, thr float64) int
-//
-// DI s, DX the index, CX elements left, R10 elements before those, Z1 thr in all lanes.
-TEXT ·nextLEAVX512(SB), NOSPLIT, $0-40
-	MOVQ         s+0(FP), DI
-	MOVQ         n+8(FP), CX
-	MOVQ         from+16(FP), DX
-	VBROADCASTSD thr+24(FP), Z1
-	MOVQ         DX, R10
-	SUBQ         DX, CX
-
-range:
-	SUBQ $8, CX
-	JLT  last
-
-single:
-	VCMPPD $0x1d, (DI)(DX*8), Z1, K1 // thr >= s
-	KMOVW  K1, AX
-	TESTL  AX, AX
-	JNE    found
-	ADDQ   $8, DX
-	SUBQ   $8, CX
-	JGE    single
-
-last:
-	ADDQ   $8, CX
-	JEQ    turn
-	MOVL   $-1, AX
-	BZHIL  CX, AX, AX
-	KMOVW  AX, K1
-	VCMPPD $0x1d, (DI)(DX*8), Z1, K1, K1
-	KMOVW  K1, AX
-	TESTL  AX, AX
-	JNE    found
-
-turn:
-	MOVQ  R10, CX
-	XORL  R10, R10
-	XORL  DX, DX
-	TESTQ CX, CX
-	JNE   range
-	MOVQ  $-1, ret+32(FP)
-	VZEROUPPER
-	RET
 
 found:
 	TZCNTQ AX, AX

@@ -1,7 +1,7 @@
 #include "textflag.h"
 #include "addscalednext_amd64.h"
 
-// Runs of updates in score space, AVX2 and AVX-512. The contract is in steps.go, the body of an
+// Runs of updates in score space, AVX2. The contract is in steps.go, the body of an
 // update is that of addScaledNext, whose registers step_amd64.s tells.
 //
 // R9 is the index of the next update, R15 counts those that are made. What a run needs once an
@@ -120,44 +120,6 @@ out:
 	VZEROUPPER
 	RET
 
-// func fixedStepsAVX512(s *float64, n int, rows *float64, stride int, e, thr, sure float64, k int,
-//	picked *int32, most int) (count, next int)
-TEXT ·fixedStepsAVX512(SB), NOSPLIT, $0-96
-	MOVQ         s+0(FP), DI
-	MOVQ         n+8(FP), DX
-	TAILOF
-	VBROADCASTSD e+32(FP), Z0
-	VBROADCASTSD thr+40(FP), Z1
-	MOVQ         k+56(FP), R9
-	XORL         R15, R15
-
-update:
-	MOVQ  picked+64(FP), CX
-	MOVL  R9, (CX)(R15*4)
-	INCQ  R15
-	LEAQ  1(R9), R12
-	MOVQ  stride+24(FP), SI
-	IMULQ R9, SI
-	SHLQ  $3, SI
-	ADDQ  rows+16(FP), SI
-	MOVQ  n+8(FP), DX
-#define NEAR Z1
-#include "addscalednext_avx512.h"
-#undef NEAR
-	TESTQ R9, R9
-	JLT   out
-	CMPQ  R15, most+72(FP)
-	JGE   out
-	VMOVSD   (DI)(R9*8), X2
-	VUCOMISD sure+48(FP), X2
-	JLS      update
-
-out:
-	MOVQ R15, count+80(FP)
-	MOVQ R9, next+88(FP)
-	VZEROUPPER
-	RET
-
 // func lengthStepsAVX2(s *float64, n int, rows *float64, stride int, squares *float64,
 //	run *float64, k int) (count, next int)
 TEXT ·lengthStepsAVX2(SB), NOSPLIT, $0-72
@@ -194,64 +156,6 @@ length:
 #define NEAR Y14
 #define GUESSED
 #include "addscalednext_avx2.h"
-#undef GUESSED
-#undef NEAR
-	TESTQ R9, R9
-	JLT   out
-	MOVQ  run+40(FP), AX
-	CMPQ  R15, (THRESHOLDS+8)(AX)
-	JGE   out
-	LENGTHMORE
-	JMP   update
-
-out:
-	MOVQ   run+40(FP), AX
-	VMOVSD X10, NORM2(AX)
-	VMOVSD X11, STEP(AX)
-	VMOVSD X1, THRESHOLD(AX)
-	MOVQ   R15, count+56(FP)
-	MOVQ   R9, next+64(FP)
-	VZEROUPPER
-	RET
-
-// func lengthStepsAVX512(s *float64, n int, rows *float64, stride int, squares *float64,
-//	run *float64, k int) (count, next int)
-TEXT ·lengthStepsAVX512(SB), NOSPLIT, $0-72
-	MOVQ   s+0(FP), DI
-	MOVQ   n+8(FP), DX
-	TAILOF
-	MOVQ   k+48(FP), R9
-	XORL   R15, R15
-	MOVQ   run+40(FP), AX
-	VMOVSD NORM2(AX), X10
-	VBROADCASTSD THRESHOLD(AX), Z1
-	VMOVSD STEP(AX), X11
-	MOVQ   $0x4000000000000000, CX
-	VMOVQ  CX, X15
-
-update:
-	MOVQ         squares+32(FP), CX
-	LENGTHNEXT
-	LENGTHALPHA
-	VBROADCASTSD X11, Z0
-	LEAQ         1(R9), R12
-	MOVQ         stride+24(FP), SI
-	IMULQ        R9, SI
-	SHLQ         $3, SI
-	ADDQ         rows+16(FP), SI
-	MOVQ         n+8(FP), DX
-	MOVQ         DIVISORS(AX), CX
-	TESTQ        CX, CX
-	JEQ          length
-	LENGTHDIVIDE
-
-length:
-	LENGTHSTEP
-	VMOVAPD      Z1, Z6  // the threshold before
-	VBROADCASTSD X12, Z1
-#define NEAR Z6
-#define GUESSED
-#include "addscalednext_avx512.h"
 #undef GUESSED
 #undef NEAR
 	TESTQ R9, R9

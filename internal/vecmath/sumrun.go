@@ -29,26 +29,16 @@ func SparseDotAxpyRun[T Float](f, w, a []float64, ptr []int,
 		raceWriteRows(w, 1, idx[:nnz])
 		raceWrite(f)
 	}
-	if is32[T]() {
-		sparseDotAxpyRun(data(f), data(w), len(w), data(a), data(ptr), n, data(idx), f32(data(val)))
-		return
-	}
 	for e := range f {
 		lo, k := ptr[e]-ptr[0], ptr[e+1]-ptr[e]
-		i, v := data(idx[lo:]), f64(data(val[lo:]))
+		i := data(idx[lo:])
+		if is32[T]() {
+			f[e] = sparseDotAxpyMixed(data(w), len(w), a[e], i, f32(data(val[lo:])), k)
+			continue
+		}
+		v := f64(data(val[lo:]))
 		f[e] = sparseDot(i, v, k, data(w), len(w))
 		sparseAxpy(data(w), len(w), a[e], i, v, k)
-	}
-}
-
-// sparseDotAxpyRunPlain is SparseDotAxpyRun by the kernels of an example.
-func sparseDotAxpyRunPlain(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32,
-	val *float32) {
-	ends, steps := unsafe.Slice(ptr, n+1), unsafe.Slice(a, n)
-	i, v := unsafe.Slice(idx, ends[n]-ends[0]), unsafe.Slice(val, ends[n]-ends[0])
-	for e := range unsafe.Slice(f, n) {
-		lo, k := ends[e]-ends[0], ends[e+1]-ends[e]
-		unsafe.Slice(f, n)[e] = sparseDotAxpyMixed(w, nw, steps[e], data(i[lo:]), data(v[lo:]), k)
 	}
 }
 
@@ -67,19 +57,12 @@ func SparseOnesAddRun(w, a []float64, ptr []int, idx []int32) {
 		raceRows(w, 1, idx[:nnz])
 		raceWriteRows(w, 1, idx[:nnz])
 	}
-	sparseOnesAddRun(data(w), len(w), data(a), data(ptr), n, data(idx))
-}
-
-// sparseOnesAddRunPlain is the reference of SparseOnesAddRun.
-func sparseOnesAddRunPlain(w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
-	ends, weights := unsafe.Slice(ptr, n+1), unsafe.Slice(w, nw)
-	all := unsafe.Slice(idx, ends[n]-ends[0])
-	for e, step := range unsafe.Slice(a, n) {
+	for e, step := range a {
 		if step == 0 {
 			continue
 		}
-		for _, j := range all[ends[e]-ends[0] : ends[e+1]-ends[0]] {
-			weights[j] += step
+		for _, j := range idx[ptr[e]-ptr[0] : ptr[e+1]-ptr[0]] {
+			w[j] += step
 		}
 	}
 }

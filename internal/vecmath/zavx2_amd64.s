@@ -692,37 +692,6 @@ TEXT ·sparseDotAxpyMixedAVX2(SB), NOSPLIT, $0-48
 	VMOVSD X0, ret+40(FP)
 	RET
 
-// func sparseDotAxpyRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32, val *float32)
-// R9 = ptr, R10 = f, R11 = a of the example, DX = examples left; R12 and R13 are ends of its idx
-// and val.
-TEXT ·sparseDotAxpyRunAVX2(SB), NOSPLIT, $0-56
-	MOVQ f+0(FP), R10
-	MOVQ w+8(FP), DI
-	MOVQ a+16(FP), R11
-	MOVQ ptr+24(FP), R9
-	MOVQ n+32(FP), DX
-	MOVQ idx+40(FP), R12
-	MOVQ val+48(FP), R13
-
-example:
-	MOVQ R12, R8
-	MOVQ R13, SI
-	MOVQ 8(R9), CX
-	SUBQ (R9), CX
-	LEAQ (R12)(CX*4), R12
-	LEAQ (R13)(CX*4), R13
-	VMOVSD (R11), X14
-#define AXPY
-#include "sparsedot_avx2.h"
-#undef AXPY
-	VMOVSD X0, (R10)
-	ADDQ $8, R9
-	ADDQ $8, R10
-	ADDQ $8, R11
-	DECQ DX
-	JNE example
-	RET
-
 // func allOnesAVX2F32(x *float32, n int) bool
 // Y1 and AX = bits that differ from those of 1, which Y0 and R8 are.
 TEXT ·allOnesAVX2F32(SB), NOSPLIT, $0-17
@@ -809,47 +778,6 @@ done:
 	ANDB CX, AX
 	MOVB AX, ret+16(FP)
 	VZEROUPPER
-	RET
-
-// func sparseOnesAddRunAVX2(w, a *float64, ptr *int, n int, idx *int32)
-// R8 = end of the example's idx, BX = non-zero counted up from -n to 0, DX = example counted up
-// from -n to 0; R9, R11 = ends of ptr and a, DI = w.
-TEXT ·sparseOnesAddRunAVX2(SB), NOSPLIT, $0-40
-	MOVQ w+0(FP), DI
-	MOVQ a+8(FP), R11
-	MOVQ ptr+16(FP), R9
-	MOVQ n+24(FP), DX
-	MOVQ idx+32(FP), R8
-	LEAQ (R9)(DX*8), R9
-	LEAQ (R11)(DX*8), R11
-	NEGQ DX
-	VXORPS X2, X2, X2
-
-example:
-	MOVQ (R9)(DX*8), BX
-	SUBQ 8(R9)(DX*8), BX
-	MOVQ BX, AX
-	NEGQ AX
-	LEAQ (R8)(AX*4), R8
-	VMOVSD (R11)(DX*8), X1
-	VUCOMISD X2, X1
-	JPS some // NaN
-	JEQ next
-
-some:
-	TESTQ BX, BX
-	JEQ next
-
-add:
-	MOVLQSX (R8)(BX*4), AX
-	VADDSD (DI)(AX*8), X1, X0
-	VMOVSD X0, (DI)(AX*8)
-	INCQ BX
-	JNE add
-
-next:
-	INCQ DX
-	JNE example
 	RET
 
 // ADDROW adds 32 lanes of a row, in pairs, to a sum; Y5 is 1 in every lane.

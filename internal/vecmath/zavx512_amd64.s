@@ -168,23 +168,6 @@ TEXT ·dotAVX512F32(SB), NOSPLIT, $0-28
 	VZEROUPPER
 	RET
 
-// func addRowsAtAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, list *int32, nlist int, alpha float32) 
-TEXT ·addRowsAtAVX512F32(SB), NOSPLIT, $0-60
-	MOVQ y+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ rows+16(FP), R10
-	MOVQ stride+24(FP), R9
-	SHLQ $SHIFT, R9
-	MOVQ x+32(FP), R11
-	MOVQ list+40(FP), R13
-	MOVQ nlist+48(FP), DX
-	LEAQ (R13)(DX*4), R13
-	NEGQ DX
-	VBROADCASTSS alpha+56(FP), Z30
-#include "addrows_avx512.h"
-	VZEROUPPER
-	RET
-
 // func axpyAVX512F32(y *float32, a float32, x *float32, n int) 
 TEXT ·axpyAVX512F32(SB), NOSPLIT, $0-32
 	MOVQ y+0(FP), DI
@@ -419,23 +402,6 @@ TEXT ·dotAVX512F64(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), CX
 #include "reduce_avx512.h"
 	VMOVSD X0, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func addRowsAtAVX512F64(y *float64, n int, rows *float64, stride int, x *float64, list *int32, nlist int, alpha float64) 
-TEXT ·addRowsAtAVX512F64(SB), NOSPLIT, $0-64
-	MOVQ y+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ rows+16(FP), R10
-	MOVQ stride+24(FP), R9
-	SHLQ $SHIFT, R9
-	MOVQ x+32(FP), R11
-	MOVQ list+40(FP), R13
-	MOVQ nlist+48(FP), DX
-	LEAQ (R13)(DX*4), R13
-	NEGQ DX
-	VBROADCASTSD alpha+56(FP), Z30
-#include "addrows_avx512.h"
 	VZEROUPPER
 	RET
 

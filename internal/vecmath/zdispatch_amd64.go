@@ -314,14 +314,6 @@ func allOnes[T Float](x *T, n int) bool {
 	return allOnesAVX2F64(f64(x), n)
 }
 
-func sparseOnesAddRun(w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
-	if active == Generic {
-		sparseOnesAddRunPlain(w, nw, a, ptr, n, idx)
-	} else {
-		sparseOnesAddRunAVX2(w, a, ptr, n, idx)
-	}
-}
-
 func addRowSums(dst *float64, w *int16, width, n int) {
 	if active == Generic {
 		addRowSumsPlain(dst, w, width, n)
@@ -424,16 +416,6 @@ func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32,
 	return f
 }
 
-func sparseDotAxpyRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32,
-	val *float32) {
-	switch active {
-	case AVX2, AVX512:
-		sparseDotAxpyRunAVX2(f, w, a, ptr, n, idx, val)
-		return
-	}
-	sparseDotAxpyRunPlain(f, w, nw, a, ptr, n, idx, val)
-}
-
 // AVX2 and NEON multiply no 64 bits by 64.
 //
 //go:nosplit
@@ -448,23 +430,13 @@ func mixCounters(x *uint64, n, words int, first, example, word uint64) {
 
 func addRowsAt[T Float](y *T, n int, rows *T, stride int, x *T, list *int32, nlist int,
 	alpha T) {
-	switch active {
-	case AVX512:
-		if is32[T]() {
-			addRowsAtAVX512F32(f32(y), n, f32(rows), stride, f32(x), list, nlist, float32(alpha))
-		} else {
-			addRowsAtAVX512F64(f64(y), n, f64(rows), stride, f64(x), list, nlist, float64(alpha))
-		}
-		return
-	case AVX2:
-		if is32[T]() {
-			addRowsAtAVX2F32(f32(y), n, f32(rows), stride, f32(x), list, nlist, float32(alpha))
-		} else {
-			addRowsAtAVX2F64(f64(y), n, f64(rows), stride, f64(x), list, nlist, float64(alpha))
-		}
-		return
+	if active == Generic {
+		addRowsAtByRow(y, n, rows, stride, x, list, nlist, alpha)
+	} else if is32[T]() {
+		addRowsAtAVX2F32(f32(y), n, f32(rows), stride, f32(x), list, nlist, float32(alpha))
+	} else {
+		addRowsAtAVX2F64(f64(y), n, f64(rows), stride, f64(x), list, nlist, float64(alpha))
 	}
-	addRowsAtByRow(y, n, rows, stride, x, list, nlist, alpha)
 }
 
 //go:nosplit
@@ -547,46 +519,34 @@ func powersAlong(r, u, d *float64, n int, tau, scale, e float64, sums *float64) 
 
 //go:nosplit
 func addScaledNext(s *float64, e float64, row *float64, n, from int, thr float64) int {
-	switch active {
-	case AVX512:
-		return addScaledNextAVX512(s, e, row, n, from, thr)
-	case AVX2:
-		return addScaledNextAVX2(s, e, row, n, from, thr)
+	if active == Generic {
+		return addScaledNextGeneric(unsafe.Slice(s, n), e, unsafe.Slice(row, n), from, thr)
 	}
-	return addScaledNextGeneric(unsafe.Slice(s, n), e, unsafe.Slice(row, n), from, thr)
+	return addScaledNextAVX2(s, e, row, n, from, thr)
 }
 
 func fixedSteps(s *float64, n int, rows *float64, stride int, e, thr, sure float64,
 	k int, picked *int32, most int) (count, next int) {
-	switch active {
-	case AVX512:
-		return fixedStepsAVX512(s, n, rows, stride, e, thr, sure, k, picked, most)
-	case AVX2:
-		return fixedStepsAVX2(s, n, rows, stride, e, thr, sure, k, picked, most)
+	if active == Generic {
+		return fixedStepsPlain(s, n, rows, stride, e, thr, sure, k, picked, most)
 	}
-	return fixedStepsPlain(s, n, rows, stride, e, thr, sure, k, picked, most)
+	return fixedStepsAVX2(s, n, rows, stride, e, thr, sure, k, picked, most)
 }
 
 func lengthSteps(s *float64, n int, rows *float64, stride int, squares *float64,
 	run *float64, k int) (count, next int) {
-	switch active {
-	case AVX512:
-		return lengthStepsAVX512(s, n, rows, stride, squares, run, k)
-	case AVX2:
-		return lengthStepsAVX2(s, n, rows, stride, squares, run, k)
+	if active == Generic {
+		return lengthStepsPlain(s, n, rows, stride, squares, run, k)
 	}
-	return lengthStepsPlain(s, n, rows, stride, squares, run, k)
+	return lengthStepsAVX2(s, n, rows, stride, squares, run, k)
 }
 
 //go:nosplit
 func nextLE(s *float64, n, from int, thr float64) int {
-	switch active {
-	case AVX512:
-		return nextLEAVX512(s, n, from, thr)
-	case AVX2:
-		return nextLEAVX2(s, n, from, thr)
+	if active == Generic {
+		return nextLEGeneric(unsafe.Slice(s, n), from, thr)
 	}
-	return nextLEGeneric(unsafe.Slice(s, n), from, thr)
+	return nextLEAVX2(s, n, from, thr)
 }
 
 // On AVX-512, too: rows are short, and counting is bound by the loads.

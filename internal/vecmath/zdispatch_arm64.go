@@ -218,10 +218,6 @@ func allOnes[T Float](x *T, n int) bool {
 	return allOnesGeneric(unsafe.Slice(x, n))
 }
 
-func sparseOnesAddRun(w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
-	sparseOnesAddRunPlain(w, nw, a, ptr, n, idx)
-}
-
 func addRowSums(dst *float64, w *int16, width, n int) {
 	switch active {
 	case NEON:
@@ -297,11 +293,6 @@ func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32,
 	f := sparseDotMixed(idx, val, n, w, nw)
 	sparseAxpyMixed(w, nw, a, idx, val, n)
 	return f
-}
-
-func sparseDotAxpyRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32,
-	val *float32) {
-	sparseDotAxpyRunPlain(f, w, nw, a, ptr, n, idx, val)
 }
 
 func drawBits(x *uint64, n, words int, last, fin, step, first, turn uint64) {

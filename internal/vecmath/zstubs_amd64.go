@@ -208,11 +208,6 @@ func allOnesAVX2F32(x *float32, n int) bool
 //go:noescape
 func allOnesAVX2F64(x *float64, n int) bool
 
-// sparseOnesAddRun takes one example at least.
-//
-//go:noescape
-func sparseOnesAddRunAVX2(w, a *float64, ptr *int, n int, idx *int32)
-
 // addRowSums takes widths of 32 to MaxRunWidth lanes, and one row at least.
 //
 //go:noescape
@@ -256,11 +251,6 @@ func sparseAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int)
 func sparseDotAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32,
 	n int) float64
 
-// sparseDotAxpyRun takes one example at least.
-//
-//go:noescape
-func sparseDotAxpyRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32, val *float32)
-
 // drawBits does n sequences, a multiple of four (AVX-512: of sixteen).
 //
 //go:noescape
@@ -285,14 +275,6 @@ func byteRowsDotVNNI(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int
 
 // addRowsAt wants nlist of at least 1.
 //
-//go:noescape
-func addRowsAtAVX512F32(y *float32, n int, rows *float32, stride int, x *float32,
-	list *int32, nlist int, alpha float32)
-
-//go:noescape
-func addRowsAtAVX512F64(y *float64, n int, rows *float64, stride int, x *float64,
-	list *int32, nlist int, alpha float64)
-
 //go:noescape
 func addRowsAtAVX2F32(y *float32, n int, rows *float32, stride int, x *float32,
 	list *int32, nlist int, alpha float32)
@@ -366,19 +348,11 @@ func sinCosAVX2F64(sin, cos, x *float64, n int, scale float64)
 // addScaledNext wants from to be at most n.
 //
 //go:noescape
-func addScaledNextAVX512(s *float64, e float64, row *float64, n, from int,
-	thr float64) int
-
-//go:noescape
 func addScaledNextAVX2(s *float64, e float64, row *float64, n, from int,
 	thr float64) int
 
 // fixedSteps wants k to be below n, and most to be at least 1.
 //
-//go:noescape
-func fixedStepsAVX512(s *float64, n int, rows *float64, stride int, e, thr,
-	sure float64, k int, picked *int32, most int) (count, next int)
-
 //go:noescape
 func fixedStepsAVX2(s *float64, n int, rows *float64, stride int, e, thr, sure float64,
 	k int, picked *int32, most int) (count, next int)
@@ -386,18 +360,11 @@ func fixedStepsAVX2(s *float64, n int, rows *float64, stride int, e, thr, sure f
 // lengthSteps wants k to be below n, and one update to make at least.
 //
 //go:noescape
-func lengthStepsAVX512(s *float64, n int, rows *float64, stride int, squares,
-	run *float64, k int) (count, next int)
-
-//go:noescape
 func lengthStepsAVX2(s *float64, n int, rows *float64, stride int, squares,
 	run *float64, k int) (count, next int)
 
 // nextLE wants from to be at most n.
 //
-//go:noescape
-func nextLEAVX512(s *float64, n, from int, thr float64) int
-
 //go:noescape
 func nextLEAVX2(s *float64, n, from int, thr float64) int
 

@@ -149,14 +149,6 @@ var kernels = []kernel{
 		forms: "amd64=AVX2", nosplit: "amd64",
 	},
 	{
-		name: "sparseOnesAddRun", params: "w *float64, nw int, a *float64, ptr *int, n int, " +
-			"idx *int32",
-		asm:   "w a ptr n idx",
-		plain: "sparseOnesAddRunPlain(w, nw, a, ptr, n, idx)",
-		forms: "amd64=AVX2",
-		stubs: "takes one example at least.",
-	},
-	{
 		name: "addRowSums", params: "dst *float64, w *int16, width, n int",
 		plain: "addRowSumsPlain(dst, w, width, n)",
 		forms: "amd64=AVX2 NEON",
@@ -213,14 +205,6 @@ var kernels = []kernel{
 		forms: "AVX512=AVX2 AVX2", nosplit: "amd64",
 	},
 	{
-		name: "sparseDotAxpyRun", params: "f, w *float64, nw int, a *float64, ptr *int, n int, " +
-			"idx *int32, val *float32",
-		asm:   "f w a ptr n idx val",
-		plain: "sparseDotAxpyRunPlain(f, w, nw, a, ptr, n, idx, val)",
-		forms: "AVX512=AVX2 AVX2",
-		stubs: "takes one example at least.",
-	},
-	{
 		name: "drawBits", params: "x *uint64, n, words int, last, fin, step, first, turn uint64",
 		asm:     "x n fin step first turn",
 		generic: "x[n], words, last, fin, step, first, turn",
@@ -245,7 +229,7 @@ var kernels = []kernel{
 		params: "y *T, n int, rows *T, stride int, x *T, list *int32, nlist int, " +
 			"alpha T",
 		plain: "addRowsAtByRow(y, n, rows, stride, x, list, nlist, alpha)",
-		forms: "AVX512 AVX2",
+		forms: "amd64=AVX2",
 		stubs: "wants nlist of at least 1.",
 	},
 	{
@@ -290,7 +274,7 @@ var kernels = []kernel{
 		name:   "addScaledNext",
 		params: "s *float64, e float64, row *float64, n, from int, thr float64", result: "int",
 		generic: "s[n], e, row[n], from, thr",
-		forms:   "AVX512 AVX2 NEON", nosplit: both,
+		forms:   "amd64=AVX2 NEON", nosplit: both,
 		stubs: "wants from to be at most n.",
 	},
 	{
@@ -299,7 +283,7 @@ var kernels = []kernel{
 			"picked *int32, most int",
 		result: "(count, next int)",
 		plain:  "return fixedStepsPlain(s, n, rows, stride, e, thr, sure, k, picked, most)",
-		forms:  "AVX512 AVX2",
+		forms:  "amd64=AVX2",
 		stubs:  "wants k to be below n, and most to be at least 1.",
 	},
 	{
@@ -308,13 +292,13 @@ var kernels = []kernel{
 			"run *float64, k int",
 		result: "(count, next int)",
 		plain:  "return lengthStepsPlain(s, n, rows, stride, squares, run, k)",
-		forms:  "AVX512 AVX2",
+		forms:  "amd64=AVX2",
 		stubs:  "wants k to be below n, and one update to make at least.",
 	},
 	{
 		name: "nextLE", params: "s *float64, n, from int, thr float64", result: "int",
 		generic: "s[n], from, thr",
-		forms:   "AVX512 AVX2 NEON", nosplit: both,
+		forms:   "amd64=AVX2 NEON", nosplit: both,
 		stubs: "wants from to be at most n.",
 	},
 	{
