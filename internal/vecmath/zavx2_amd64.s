@@ -92,6 +92,8 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define CMPLE VCMPPS $2,
 #define MOVMSK VMOVMSKPS
 #define BROADBITS VPBROADCASTD
+#define ONEBITS $0x3f800000
+#define MOVINT MOVL
 #define EQBITS VPCMPEQD
 #define MAX VMAXPS
 #define HALVE \
@@ -329,6 +331,15 @@ TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-128
 	MOVQ AX, newPeak+120(FP)
 	VZEROUPPER
 	RET
+
+// func allOnesAVX2F32(x *float32, n int) bool
+TEXT ·allOnesAVX2F32(SB), NOSPLIT, $0-17
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#include "allones_avx2.h"
+	MOVB AX, ret+16(FP)
+	VZEROUPPER
+	RET
 #undef SZ
 #undef LOGSZ
 #undef XSZ
@@ -353,6 +364,8 @@ TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-128
 #undef CMPLE
 #undef MOVMSK
 #undef BROADBITS
+#undef ONEBITS
+#undef MOVINT
 #undef EQBITS
 #undef MAX
 #undef HALVE
@@ -382,6 +395,8 @@ TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-128
 #define CMPLE VCMPPD $2,
 #define MOVMSK VMOVMSKPD
 #define BROADBITS VPBROADCASTQ
+#define ONEBITS $0x3ff0000000000000 // 1
+#define MOVINT MOVQ
 #define EQBITS VPCMPEQQ
 #define MAX VMAXPD
 #define HALVE \
@@ -618,6 +633,15 @@ TEXT ·lanesRunInt16AVX2F64(SB), NOSPLIT, $0-128
 	VZEROUPPER
 	RET
 
+// func allOnesAVX2F64(x *float64, n int) bool
+TEXT ·allOnesAVX2F64(SB), NOSPLIT, $0-17
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#include "allones_avx2.h"
+	MOVB AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // Mixed: a float64 vector and a float32 example. The float64 macros above stay.
 
 #define MIXED
@@ -690,94 +714,6 @@ TEXT ·sparseDotAxpyMixedAVX2(SB), NOSPLIT, $0-48
 #include "sparsedot_avx2.h"
 #undef AXPY
 	VMOVSD X0, ret+40(FP)
-	RET
-
-// func allOnesAVX2F32(x *float32, n int) bool
-// Y1 and AX = bits that differ from those of 1, which Y0 and R8 are.
-TEXT ·allOnesAVX2F32(SB), NOSPLIT, $0-17
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	MOVQ $0x3f800000, R8
-	VMOVQ R8, X0
-	VPBROADCASTD X0, Y0
-	VPXOR Y1, Y1, Y1
-	XORL AX, AX
-	SUBQ $16, CX
-	JLT rest
-
-two:
-	VPXOR (SI), Y0, Y2
-	VPXOR 32(SI), Y0, Y3
-	VPOR Y2, Y1, Y1
-	VPOR Y3, Y1, Y1
-	ADDQ $64, SI
-	SUBQ $16, CX
-	JGE two
-
-rest:
-	ADDQ $16, CX
-	JEQ done
-
-one:
-	MOVL (SI), DX
-	XORQ R8, DX
-	ORQ DX, AX
-	ADDQ $4, SI
-	DECQ CX
-	JNE one
-
-done:
-	VPTEST Y1, Y1
-	SETEQ CX
-	TESTQ AX, AX
-	SETEQ AX
-	ANDB CX, AX
-	MOVB AX, ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func allOnesAVX2F64(x *float64, n int) bool
-// Y1 and AX = bits that differ from those of 1, which Y0 and R8 are.
-TEXT ·allOnesAVX2F64(SB), NOSPLIT, $0-17
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
-	MOVQ $0x3ff0000000000000, R8
-	VMOVQ R8, X0
-	VPBROADCASTQ X0, Y0
-	VPXOR Y1, Y1, Y1
-	XORL AX, AX
-	SUBQ $8, CX
-	JLT rest
-
-two:
-	VPXOR (SI), Y0, Y2
-	VPXOR 32(SI), Y0, Y3
-	VPOR Y2, Y1, Y1
-	VPOR Y3, Y1, Y1
-	ADDQ $64, SI
-	SUBQ $8, CX
-	JGE two
-
-rest:
-	ADDQ $8, CX
-	JEQ done
-
-one:
-	MOVQ (SI), DX
-	XORQ R8, DX
-	ORQ DX, AX
-	ADDQ $8, SI
-	DECQ CX
-	JNE one
-
-done:
-	VPTEST Y1, Y1
-	SETEQ CX
-	TESTQ AX, AX
-	SETEQ AX
-	ANDB CX, AX
-	MOVB AX, ret+16(FP)
-	VZEROUPPER
 	RET
 
 // ADDROW adds 32 lanes of a row, in pairs, to a sum; Y5 is 1 in every lane.

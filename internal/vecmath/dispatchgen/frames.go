@@ -226,7 +226,10 @@ func (a *assembler) open(words []string) error {
 	size := 0
 	place := func(name, typ string) {
 		bytes := 8
-		if strings.HasSuffix(typ, "32") && typ[0] != '*' {
+		switch {
+		case typ == "bool":
+			bytes = 1
+		case strings.HasSuffix(typ, "32") && typ[0] != '*':
 			bytes = 4
 		}
 		size = (size + bytes - 1) / bytes * bytes
