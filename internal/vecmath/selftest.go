@@ -105,8 +105,7 @@ func kernelTable[T Float]() []kernel[T] {
 		}},
 		{"lanesLE", makeLanes[T], func(o *operands[T]) { LanesLE(o.mask, o.z, o.a, o.t) }},
 		{"lanesRun", makeRun[T], func(o *operands[T]) {
-			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride,
-				o.t, o.a)
+			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride, o.t, o.a)
 		}},
 		{"lanesRunInt16", makeRunInt16[T], func(o *operands[T]) {
 			o.done, o.peak = LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n,
@@ -129,12 +128,10 @@ func kernelTable[T Float]() []kernel[T] {
 			MixCounters(o.mask, o.n, o.words[0], o.words[1], o.words[2])
 		}},
 		{"xorCount", makeCounts[T], func(o *operands[T]) {
-			XorCount(o.z, o.bits, o.n, o.mask,
-				o.x)
+			XorCount(o.z, o.bits, o.n, o.mask, o.x)
 		}},
 		{"andCount", makeCounts[T], func(o *operands[T]) {
-			AndCount(o.z, o.bits, o.n, o.mask,
-				o.x)
+			AndCount(o.z, o.bits, o.n, o.mask, o.x)
 		}},
 	}
 	table = append(table,
@@ -144,19 +141,16 @@ func kernelTable[T Float]() []kernel[T] {
 		kernel[T]{"exp", makeExp[T], func(o *operands[T]) { Exp(o.y, o.x) }},
 		kernel[T]{"exp dst=x", makeExp[T], func(o *operands[T]) { Exp(o.x, o.x) }},
 		kernel[T]{"symRankOneMul", makeSym[T], func(o *operands[T]) {
-			SymRankOneMul(o.z, o.y, o.n,
-				o.x[:len(o.z)], o.a, o.x[len(o.z):])
+			SymRankOneMul(o.z, o.y, o.n, o.x[:len(o.z)], o.a, o.x[len(o.z):])
 		}},
 		kernel[T]{"symMul", makeSym[T], func(o *operands[T]) {
 			SymMul(o.z, o.y, o.n, o.x[len(o.z):])
 		}},
 		kernel[T]{"sinCos", makeAngles[T], func(o *operands[T]) {
-			SinCos(o.y, o.z, o.x,
-				float64(o.a))
+			SinCos(o.y, o.z, o.x, float64(o.a))
 		}},
 		kernel[T]{"sinCos cos=x", makeAngles[T], func(o *operands[T]) {
-			SinCos(o.y, o.x, o.x,
-				float64(o.a))
+			SinCos(o.y, o.x, o.x, float64(o.a))
 		}},
 	)
 	if !is32[T]() {
@@ -193,33 +187,28 @@ func kernelTable[T Float]() []kernel[T] {
 			}},
 			kernel[T]{"powersAlong", makePowers[T], func(o *operands[T]) {
 				var s PowerSums
-				PowersAlong(&s, as64(o.z), as64(o.x), as64(o.y), float64(o.a), float64(o.t),
-					o.da)
+				PowersAlong(&s, as64(o.z), as64(o.x), as64(o.y), float64(o.a), float64(o.t), o.da)
 				o.d = append(o.d[:0], s.VD, s.VV, s.DU, s.DD, s.VU)
 			}},
 			kernel[T]{"nextLE", makeNext[T], func(o *operands[T]) {
-				o.sum = T(NextLE(as64(o.y), o.n,
-					float64(o.t)))
+				o.sum = T(NextLE(as64(o.y), o.n, float64(o.t)))
 			}},
 		)
 	}
 	if is32[T]() {
 		table = append(table,
 			kernel[T]{"byteRowsDot", makeBytes[T], func(o *operands[T]) {
-				ByteRowsDot(o.lanes,
-					o.bytes, o.n, o.byte)
+				ByteRowsDot(o.lanes, o.bytes, o.n, o.byte)
 			}},
 			kernel[T]{"dotMixed", makeDense[T], func(o *operands[T]) {
-				o.dsum = DotMixed(o.d,
-					o.x)
+				o.dsum = DotMixed(o.d, o.x)
 			}},
 			kernel[T]{"rowsDotMixed", makeRowsMixed[T], func(o *operands[T]) {
 				rows := len(o.d) - len(o.x)
 				RowsDotMixed(o.d[:rows], o.y, o.n, o.d[rows:])
 			}},
 			kernel[T]{"axpyMixed", makeDense[T], func(o *operands[T]) {
-				AxpyMixed(o.d, o.da,
-					o.x)
+				AxpyMixed(o.d, o.da, o.x)
 			}},
 			kernel[T]{"dotAxpyMixed", makeDense[T], func(o *operands[T]) {
 				o.dsum = DotAxpyMixed(o.d, o.da, o.x)
@@ -227,16 +216,14 @@ func kernelTable[T Float]() []kernel[T] {
 			kernel[T]{"sparseDotMixed", makeSparse[T],
 				func(o *operands[T]) { o.dsum = SparseDotMixed(o.idx, o.x, o.d) }},
 			kernel[T]{"sparseAxpyMixed", makeSparse[T], func(o *operands[T]) {
-				SparseAxpyMixed(o.d,
-					o.da, o.idx, o.x)
+				SparseAxpyMixed(o.d, o.da, o.idx, o.x)
 			}},
 			kernel[T]{"sparseDotAxpyMixed", makeSparse[T], func(o *operands[T]) {
 				o.dsum = SparseDotAxpyMixed(o.d, o.da, o.idx, o.x)
 			}},
 			kernel[T]{"sparseDotAxpyRun", makeDotAxpyRun[T], func(o *operands[T]) {
 				n := len(o.ptr) - 1
-				SparseDotAxpyRun(o.d[:n], o.d[2*n:], o.d[n:2*n], o.ptr, o.idx,
-					o.x)
+				SparseDotAxpyRun(o.d[:n], o.d[2*n:], o.d[n:2*n], o.ptr, o.idx, o.x)
 			}},
 		)
 	}
@@ -710,7 +697,6 @@ func (g *generator[T]) floats(n int) []T {
 	return s
 }
 
-// take lays a slice out by place, or on the heap.
 // makeRowSumsInt8: makeRowSums in int8.
 func makeRowSumsInt8[T Float](g *generator[T], n int) *operands[T] {
 	o := makeRowSums(g, n)
@@ -722,6 +708,7 @@ func makeRowSumsInt8[T Float](g *generator[T], n int) *operands[T] {
 	return o
 }
 
+// take lays a slice out by place, or on the heap.
 func take[E any](place func(n, size int) unsafe.Pointer, n int) []E {
 	if place == nil {
 		return make([]E, n)
