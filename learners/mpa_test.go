@@ -179,3 +179,36 @@ func TestMPALossAfterStep(t *testing.T) {
 		}
 	}
 }
+
+// TestMPAByHand: PA, five examples of three classes.
+func TestMPAByHand(t *testing.T) {
+	l := newLearner[float64](t, "mpa", &learners.MPAConfig{Variant: 0})
+	for i, s := range []struct {
+		x       []float64
+		class   int32
+		score   float64
+		updates int32
+		w       []float64
+	}{
+		{[]float64{1, 0}, 0, learner.LostTie, 0, []float64{0, 0}}, // no rival
+		{[]float64{0, 1}, 1, learner.LostTie, 1, []float64{0, -0.5, 0, 0.5}},
+		{[]float64{2, 0}, 2, learner.LostTie, 1, []float64{-0.25, -0.5, 0, 0.5, 0.25, 0}},
+		{[]float64{0, 2}, 1, 1, 0, []float64{-0.25, -0.5, 0, 0.5, 0.25, 0}}, // loss 0
+		// class 1 is the rival, 0 to 0.25: loss 1.25, |x|^2 1
+		{[]float64{1, 0}, 1, -0.25, 1, []float64{-0.25, -0.5, 0.625, 0.5, -0.375, 0}},
+	} {
+		b := block[float64]("dense", [][]float64{s.x}, []float64{1})
+		b.Class = []int32{s.class}
+		var round [1]learner.Round
+		if err := l.Learn(b, round[:]); err != nil {
+			t.Fatal(err)
+		}
+		if round[0].Score != s.score || round[0].Updates != s.updates {
+			t.Errorf("example %d: %+v, want score %v", i, round[0], s.score)
+		}
+		w := l.Weights()
+		for j := range s.w {
+			approx.Near(t, fmt.Sprintf("example %d: w[%d]", i, j), w[j], s.w[j], 1e-15)
+		}
+	}
+}

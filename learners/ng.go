@@ -167,7 +167,8 @@ func (c *NGConfig) memory(x learner.Extent) learner.Footprint {
 func newNG[T learner.Float](cfg NGConfig, _ learner.Env) (learner.Learner[T], error) {
 	size := cfg.Buffer + cfg.Rank
 	l := &ngLearner[T]{
-		Stored: primal.Stored{Name: "ng"}, cfg: cfg, rows: make([][]float64, size+cfg.Rank), scale: make([]float64, size),
+		Stored: primal.Stored{Name: "ng"}, cfg: cfg,
+		rows: make([][]float64, size+cfg.Rank), scale: make([]float64, size),
 		step: make([]float64, size), gram: make([]float64, size*size), size: size,
 		dots: make([]float64, size), factor: make([]float64, size*size), vectors: make([]float64,
 			size*size), solved: make([]float64, size), order: make([]int, size),
@@ -271,7 +272,9 @@ func (l *ngLearner[T]) reduce() {
 		l.order[j] = j
 	}
 	diagonal := func(j int) float64 { return l.gram[j*l.size+j] }
-	slices.SortStableFunc(l.order, func(a, b int) int { return cmp.Compare(diagonal(b), diagonal(a)) })
+	slices.SortStableFunc(l.order, func(a, b int) int {
+		return cmp.Compare(diagonal(b), diagonal(a))
+	})
 	for r, j := range l.order[:k] {
 		u := l.rows[n+r]
 		clear(u)

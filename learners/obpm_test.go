@@ -15,6 +15,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/approx"
+	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -494,5 +495,50 @@ func TestOBPMProba(t *testing.T) {
 	if slices.Min(p) != 0 || slices.Max(p) != 1 || !slices.ContainsFunc(p,
 		func(v float64) bool { return v > 0 && v < 1 }) {
 		t.Errorf("the members never agree, or always: %v", p)
+	}
+}
+
+// learnNaive runs the naive loop over a block.
+func learnNaive[T learner.Float](o *naive.OBPM[T], b *engine.Block[T], rounds []learner.Round) {
+	for i := range b.Len() {
+		rounds[i].Score, rounds[i].Updates = o.Learn(b, i)
+	}
+}
+
+// TestOBPMNaive: on 0/1 features, where sums are exact in any order, all paths give the naive
+// loop's every bit.
+func TestOBPMNaive(t *testing.T) {
+	t.Run("float32", testOBPMNaive[float32])
+	t.Run("float64", testOBPMNaive[float64])
+}
+
+func testOBPMNaive[T learner.Float](t *testing.T) {
+	b := randomBlock[T](700, 120, 14, true, 1)
+	for _, members := range []int{1, 17, 64, 100, 130} {
+		for _, tau := range []float64{0, 0.05, 0.3, 1} {
+			ref := naive.NewOBPM[T](members, b.Dim, tau, 5)
+			want, again := make([]learner.Round, b.Len()), make([]learner.Round, b.Len())
+			learnNaive(ref, b, want)
+			learnNaive(ref, b, again)
+			for path, x := range map[string]*engine.Block[T]{"sparse": b, "dense": toDense(b)} {
+				o := newTestOBPM[T](t, OBPMConfig{Members: members, Tau: tau}, learner.Env{Seed: 5})
+				for epoch, w := range [][]learner.Round{want, again} {
+					if got := learnAll(t, o, x, 256); !reflect.DeepEqual(got, w) {
+						t.Fatalf("%d members, tau %v, %s: epoch %d differs from the naive loop's",
+							members, tau, path, epoch)
+					}
+				}
+				col := make([]T, members)
+				for j := range b.Dim {
+					o.Store().Column(col, j)
+					for m, v := range col {
+						if v != ref.W[m][j] {
+							t.Fatalf("%d members, tau %v, %s: member %d has %v for feature %d, "+
+								"want %v", members, tau, path, m, v, j, ref.W[m][j])
+						}
+					}
+				}
+			}
+		}
 	}
 }

@@ -34,8 +34,8 @@ var pricedLearners = map[string]priced{
 
 var rbf02 = learner.KernelConfig{Kernel: "rbf", Gamma: 0.2}
 
-// pricedExamples returns examples of dim features, six of them not 0, that no hyperplane separates, with weights from 0 to 3, and the
-// same with each as often as it weighs.
+// pricedExamples returns examples of dim features, six of them not 0, that no hyperplane separates.
+// They have weights from 0 to 3. The second block repeats each example as often as it weighs.
 func pricedExamples(dim int, sparse bool) (weighted, copies *engine.Block[float64]) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	var x, many [][]float64

@@ -273,7 +273,8 @@ func newPUMMA[T learner.Float](cfg PUMMAConfig, env learner.Env) (learner.Learne
 	if err != nil {
 		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, learner.ErrConfig)
 	}
-	l := &pumma[T]{Stored: primal.Stored{Name: "pumma"}, cfg: cfg, p: p, div: 1, r: [2]float64{1, 1}}
+	l := &pumma[T]{Stored: primal.Stored{Name: "pumma"}, cfg: cfg, p: p, div: 1,
+		r: [2]float64{1, 1}}
 	if cfg.SoftC > 0 {
 		l.invC = 1 / cfg.SoftC
 	}

@@ -578,3 +578,37 @@ func TestPUMMAMixedLengths(t *testing.T) {
 		}
 	}
 }
+
+func TestPUMMAByHand(t *testing.T) {
+	steps := []struct { // p = 2
+		x       []float64
+		y       float64
+		score   float64 // before
+		updates int32
+		w       []float64 // after
+		b       float64
+	}{
+		{[]float64{2, 0}, +1, 0, 1, []float64{0, 0}, 1}, // one label: w = 0, b = y
+		{[]float64{1, 5}, +1, 1, 0, []float64{0, 0}, 1},
+		{[]float64{0, 0}, -1, 1, 1, []float64{1, 0}, -1}, // z = (2, 0), alpha = 1/2
+		{[]float64{2, 4}, +1, 1, 0, []float64{1, 0}, -1},
+		// case (ii): v.z = 1, V = 1, |z|^2 = 2: alpha = beta = 1
+		{[]float64{1, 1}, +1, 0, 1, []float64{1, 1}, -1},
+		{[]float64{-1, -1}, -1, -3, 0, []float64{1, 1}, -1},
+		// case (i): z = (3/4, 1/4), alpha = 16/5, w.v = 3.2 > V = 2
+		{[]float64{0.25, 0.75}, -1, 0, 1, []float64{2.4, 0.8}, -2.2},
+	}
+	for _, form := range forms {
+		l := newPUMMA[float64](t, 2, 0.5, 0)
+		for k, s := range steps {
+			r := one(t, learner.Learner[float64](l), block[float64](form, [][]float64{s.x},
+				[]float64{s.y}), 0)
+			approx.Near(t, fmt.Sprintf("%s, example %d: score", form, k+1), r.Score, s.score, 1e-14)
+			if r.Updates != s.updates {
+				t.Fatalf("%s, example %d: %d updates, want %d", form, k+1, r.Updates, s.updates)
+			}
+			approx.AllNear(t, fmt.Sprintf("%s, example %d: w", form, k+1), l.Weights(), s.w, 1e-14)
+			approx.Near(t, fmt.Sprintf("%s, example %d: b", form, k+1), l.Bias(), s.b, 1e-14)
+		}
+	}
+}

@@ -111,3 +111,27 @@ func TestSCWConstraint(t *testing.T) {
 		}
 	}
 }
+
+// TestSCWByHand works Algorithm 1 for eta = Phi(1), so that phi = 1, psi = 3/2 and zeta = 2.
+func TestSCWByHand(t *testing.T) {
+	const eta = 0.84134474606854294859 // Phi(1)
+	l := newLearner[float64](t, "scw", &learners.SCWConfig{Covariance: "diagonal", C: 0.5,
+		Eta: eta})
+	b := block[float64]("dense", [][]float64{{1, 0}, {1, 1}, {4, 0}, {0, 0}, {1, 0}},
+		[]float64{1, -1, 1, 1, 1})
+	// 1: v = 1, m = 0: alpha = min(1/2, sqrt(2)/2) = 1/2; u = ((-1/2 + sqrt(1/4 + 4))/2)^2
+	root := math.Sqrt(4.25)
+	v1 := 1 - 0.5/((root-0.5)/2+0.5)
+	r := one(t, l, b, 0)
+	approx.Near(t, "score 1", r.Score, 0, 0)
+	approx.AllNear(t, "w 1", l.Weights(), []float64{0.5, 0}, 1e-14)
+	approx.AllNear(t, "variance 1", variances(t, l), []float64{v1, 1}, 1e-14)
+	// 2: v = v1 + 1, m = -1/2: the other term of (2) is larger than C
+	one(t, l, b, 1)
+	approx.AllNear(t, "w 2", l.Weights(), []float64{0.5 - 0.5*v1, -0.5}, 1e-14)
+	// 4: no features, no variance, no update
+	before := l.Updates()
+	if one(t, l, b, 3); l.Updates() != before {
+		t.Error("an example without features was an update")
+	}
+}

@@ -198,7 +198,8 @@ func virtualPoints[T learner.Float](name string, cfg PointsConfig, buffer, pairs
 	p := gauss.NewPosterior(cfg.Noise, n)
 	p.Noise = gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)
 	p.Probit2 = float64(cfg.Probit * cfg.Probit)
-	v := &vvm[T]{Stored: primal.Stored{Name: name}, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest,
+	v := &vvm[T]{Stored: primal.Stored{Name: name}, cfg: cfg,
+		buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest,
 		ep: gauss.EPSettings{Tolerance: cfg.Tolerance, Sweeps: cfg.Sweeps, Damping: cfg.Damping},
 		p:  p, kl: make([]float64, n), barred: make([]bool, n)}
 	v.Walk = v.fields

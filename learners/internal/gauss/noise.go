@@ -68,8 +68,8 @@ func (e *NoiseEstimate) Join(o *NoiseEstimate) {
 	}
 }
 
-// Leave makes e, if there is one, that of its streams without o's, which is so often among them. The
-// error is that of [CheckBegun], of a learner of that name.
+// Leave removes o's streams from e, if there is an e. The error is that of [CheckBegun] for a
+// learner of that name.
 func (e *NoiseEstimate) Leave(name string, o *NoiseEstimate, times int) error {
 	if e == nil {
 		return nil

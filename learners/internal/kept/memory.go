@@ -111,10 +111,10 @@ func AddCurrent(f *learner.Footprint, x learner.Extent, lists int64) {
 // of them, at this number for milliseconds.
 const MaxKept = 1 << 20
 
-// FitMemory is Traits.FitMemory of a learner called name: it returns the settings set(n) of the
-// largest n up to limit whose Memory at its peak is at most that many bytes; kept examples take mean
-// bytes on average and largest at most. More than there are examples are never kept. Memory grows
-// with n, so that n is found by bisection.
+// FitMemory is Traits.FitMemory of a learner called name. It returns the settings set(n) of the
+// largest n up to limit whose peak memory is at most that many bytes. A kept example takes mean
+// bytes on average and largest at most; no more are kept than there are. Memory grows with n, so
+// bisection finds n.
 func FitMemory(name string, limit int, set func(n int) learner.Config) func(bytes int64,
 	x learner.Extent, mean, largest int64) (learner.Config, error) {
 	return func(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
@@ -126,8 +126,8 @@ func FitMemory(name string, limit int, set func(n int) learner.Config) func(byte
 		most := int(max(1, min(int64(limit), x.Examples)))
 		n := sort.Search(most, func(i int) bool { return need(i+1) > bytes })
 		if n == 0 {
-			return nil, fmt.Errorf("%s: %d bytes are too few: with one kept example it takes %d: %w",
-				name, max(0, bytes), need(1), learner.ErrConfig)
+			return nil, fmt.Errorf("%s: %d bytes are too few: with one kept example it takes "+
+				"%d: %w", name, max(0, bytes), need(1), learner.ErrConfig)
 		}
 		return set(n), nil
 	}

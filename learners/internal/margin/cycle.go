@@ -89,7 +89,8 @@ type place struct {
 	// dual coefficients, one an example, and their rounding errors; nil where neither Delta nor the
 	// scores need them
 	alpha, alphaLow []float64
-	s               []float64 // one an example, less shift; without Gram matrix as of the last refresh
+	// one per example, less shift; without a Gram matrix as of the last refresh
+	s []float64
 }
 
 // NewCycle checks what can be wrong and makes room, the Gram matrix included if it fits. start are
@@ -112,7 +113,8 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 		o.MaxUpdates = math.MaxInt64
 	}
 	c = &cycle[T]{name: name, b: b, o: o, ridge: ridgeOf(b, o.Delta), learned: updates,
-		place: place{n: m, Unit: 1, fresh: true, soft: o.Delta}, watch: NewWatch(&o), mark: newMark(&o)}
+		place: place{n: m, Unit: 1, fresh: true, soft: o.Delta},
+		watch: NewWatch(&o), mark: newMark(&o)}
 	shortest2 := math.Inf(1)
 	for i := range m {
 		if !c.ridge.counts(i) {
