@@ -24,9 +24,6 @@ func loadedRows(text string, o Options) (string, Info, error) {
 	return dump(&d.Block), d.Info, nil
 }
 
-// sniffed is how many rows decide whether features have numbers.
-const sniffed = 1000
-
 // TestNamesInParts: names are numbered alike however the text is cut, for any number of workers.
 func TestNamesInParts(t *testing.T) {
 	var text strings.Builder

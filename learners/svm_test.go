@@ -419,19 +419,6 @@ func optimal(t *rapid.T, g *gram[float64], y []float64, p smo.Problem, beta []fl
 	}
 }
 
-// wide returns the examples of a block with all their features.
-func wide[T learner.Float](b *engine.Block[T]) [][]float64 {
-	x := make([][]float64, b.Len())
-	for i := range x {
-		x[i] = make([]float64, b.Dim)
-		idx, val := b.Example(i)
-		for n, v := range val {
-			x[i][engine.FeatureOf(idx, n)] = float64(v)
-		}
-	}
-	return x
-}
-
 // TestSVMMemory: the memory for kernel values changes no bit.
 func TestSVMMemory(t *testing.T) {
 	b := randomBlock[float64](300, 30, 6, false, 9)
