@@ -101,8 +101,8 @@ func newBenchCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "bench [SUITE]...",
-		Short: "Measure kernels and learners beside their peers",
-		Long: `Measure kernels and learners beside their peers.
+		Short: "Benchmark kernels and learners against other programs",
+		Long: `Benchmark kernels and learners against other programs.
 
 Ours and the peer are measured in turn, round by round. Each round is a line in the format of Go's
 benchmarks, which benchstat reads: what counts (CPU time of one thread, the wall clock of several),

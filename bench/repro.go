@@ -40,8 +40,8 @@ func newReproCmd() *cobra.Command {
 	r := &repro{}
 	cmd := &cobra.Command{
 		Use:   "repro {all | PAPER | PAPER/EXPERIMENT}...",
-		Short: "Run published tables and figures again, beside the papers' values",
-		Long: `Run published tables and figures again, beside the papers' values.
+		Short: "Reproduce the papers' tables and figures",
+		Long: `Reproduce the papers' tables and figures.
 
 A printed number is exact (an integer, equal, or all printed digits), inside (the 95 % interval of
 the difference from ours has 0 in it; a tolerance stands in the note), outside, or

@@ -58,7 +58,7 @@ func newCompareCmd() *cobra.Command {
 	c := &comparer{}
 	cmd := &cobra.Command{
 		Use:   "compare [flags] MODEL MODEL... FILE...",
-		Short: "Say which of several models or learners is better, and how sure that is",
+		Short: "Test which of several models or learners is better",
 		Long:  helpText("compare"),
 		Example: `  halfspace compare old.model new.model test.svm
   halfspace compare --score log-loss old.model new.model test.svm

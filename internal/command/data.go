@@ -44,7 +44,7 @@ type dataFlags struct {
 func newDataCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data list|get|verify",
-		Short: "List, fetch and verify the public data sets",
+		Short: "List, download and verify public data sets",
 		Long: `List the public data sets that documents and experiments here read, fetch them from
 where they are
 published, and verify those that are there.

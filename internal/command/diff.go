@@ -26,8 +26,8 @@ func newDiffCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "diff [flags] MODEL MODEL",
-		Short: "Show in what two models differ",
-		Long: `Show in what two models differ: settings, counters and other numbers of the file,
+		Short: "Compare two models",
+		Long: `Compare two models: settings, counters and other numbers of the file,
 tensors, and for
 models with weights the features whose weights changed most, matched by name, with the cosine of
 both weight vectors and how many weights have another sign. Weights are those of rows as they are,

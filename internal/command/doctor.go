@@ -69,13 +69,12 @@ func newDoctorCmd() *cobra.Command {
 	var output printFlags
 	cmd := &cobra.Command{
 		Use: "doctor",
-		Short: "Look at this machine: CPU, kernels and their self-tests, caches, threads, " +
-			"memory bandwidth",
-		Long: `Look at this machine: CPU, caches, threads, memory bandwidth, and the
+		Short: "Check this machine: CPU, kernels and their self-tests, caches, memory",
+		Long: `Check this machine: CPU, caches, threads, memory bandwidth, and the
 implementations of the numeric kernels.
 
-Every implementation that the machine supports is tested against the reference, bit for bit; a
-difference is exit code 1.`,
+Every implementation that the machine supports is compared with the reference, bit for bit. A
+difference gives exit code 1.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := examine()

@@ -23,7 +23,7 @@ var (
 func TestFlagsInErrors(t *testing.T) {
 	root := filepath.Join("..", "..")
 	said := map[string]bool{}
-	for _, room := range []string{"eval", "model", "dataset", "internal/format", "learner",
+	for _, room := range []string{"internal/eval", "model", "dataset", "internal/format", "learner",
 		"learners", "engine"} {
 		err := filepath.WalkDir(filepath.Join(root, room), func(path string, d fs.DirEntry,
 			err error) error {

@@ -64,7 +64,7 @@ func newEvaluateCmd() *cobra.Command {
 	e := &evaluator{}
 	cmd := &cobra.Command{
 		Use:   "evaluate [flags] FILE...",
-		Short: "Measure predictions: anybody's, or a model's on labelled examples",
+		Short: "Measure predictions of any program, or of a model on labeled examples",
 		Long:  helpText("evaluate", "{CURVES}", fmt.Sprint(mostCurves)),
 		Example: `  halfspace evaluate -i a9a.model --roc roc.svg a9a.t
   halfspace evaluate --columns label,proba --calibration bins.csv scored.csv

@@ -31,7 +31,7 @@ func newExportCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "export --to FORMAT -i MODEL -o FILE [flags]",
-		Short: "Write a model in the form of another program",
+		Short: "Write a model in another program's format",
 		Long:  helpText("export"),
 		Example: `  halfspace export --to text -i a9a.model | head
   halfspace export --to onnx -i a9a.model -o a9a.onnx`,
@@ -105,7 +105,7 @@ func newImportCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "import --from FORMAT -o MODEL FILE [flags]",
-		Short: "Make a model of another program's",
+		Short: "Convert another program's model",
 		Long:  helpText("import"),
 		Example: `  liblinear-train -q a9a a9a.liblinear
   halfspace import --from liblinear -o a9a.model a9a.liblinear`,

@@ -309,7 +309,7 @@ func TestWarningsInHelp(t *testing.T) {
 	}
 	code := regexp.MustCompile(`(?m)^\t\w+ += "([a-z]+(?:-[a-z]+)*)" *// `)
 	n := 0
-	for _, file := range []string{"../../internal/training/warnings.go", "../../eval/warnings.go"} {
+	for _, file := range []string{"../../internal/training/warnings.go", "../../internal/eval/warnings.go"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

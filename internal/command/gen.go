@@ -24,8 +24,8 @@ func newGenCmd() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "gen NAME [flags]",
-		Short: "Write synthetic examples as svmlight text",
-		Long: `Write synthetic examples as svmlight text, to stdout or a file. Equal parameters
+		Short: "Generate synthetic examples",
+		Long: `Generate synthetic examples, to stdout or a file. Equal parameters
 give equal text everywhere.
 
 Generators:

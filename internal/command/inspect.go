@@ -26,7 +26,7 @@ func newInspectCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] MODEL",
-		Short: "Show what is in a model, or how it comes to a score",
+		Short: "Show a model, or explain a score",
 		Long:  helpText("inspect"),
 		Example: `  halfspace inspect a9a.model
   halfspace inspect --why "3:1 11:1 14:1 83:1" a9a.model

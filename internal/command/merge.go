@@ -29,7 +29,7 @@ func newMergeCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "merge [flags] -m FILE MODEL MODEL...",
-		Short: "Join models: posteriors of different examples, or the parts of an ensemble",
+		Short: "Merge posteriors, averaged weights, or parts of an ensemble",
 		Long:  helpText("merge", "{LEARNERS}", strings.Join(shard.Mergeable(), ", ")),
 		Example: `  halfspace train -a vvm -m first.model first.svm
   halfspace train -a vvm -m second.model second.svm

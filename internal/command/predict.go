@@ -142,7 +142,7 @@ func newPredictCmd() *cobra.Command {
 	p := &predictor{}
 	cmd := &cobra.Command{
 		Use:   "predict [flags] -i MODEL FILE...",
-		Short: "Print labels and scores of examples",
+		Short: "Predict labels and scores",
 		Long:  helpText("predict", "{NONE}", abstention),
 		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
   halfspace predict -i a9a.model --json a9a.t

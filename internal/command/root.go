@@ -40,11 +40,11 @@ var verbs = []Verb{
 	{"data", newDataCmd},
 	{"serve", newServeCmd},
 	{"bench", func() *cobra.Command {
-		return newBenchVerb("bench", "Measure kernels and learners beside their peers")
+		return newBenchVerb("bench", "Benchmark kernels and learners against other programs")
 	}},
 	{"repro", func() *cobra.Command {
 		return newBenchVerb("repro",
-			"Run published tables and figures again, beside the papers' values")
+			"Reproduce the papers' tables and figures")
 	}},
 	{"doctor", newDoctorCmd},
 	{"version", newVersionCmd},

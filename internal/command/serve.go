@@ -47,7 +47,7 @@ func newServeCmd() *cobra.Command {
 	s := &server{}
 	cmd := &cobra.Command{
 		Use:   "serve [flags] --model NAME=FILE",
-		Short: "Predict and learn by HTTP",
+		Short: "Serve models over HTTP: predict and learn",
 		Long:  helpText("serve"),
 		Example: `  halfspace serve --model spam=spam.model
   halfspace serve --model spam=spam.model --log spam.log --checkpoint-every 60s

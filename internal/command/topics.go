@@ -24,14 +24,14 @@ func helpText(name string, pairs ...string) string {
 // newTopics makes the help topics: commands that do nothing but have a text.
 func newTopics() (list []*cobra.Command) {
 	for _, t := range []struct{ name, short string }{
-		{"memory", "How --mem-budget is split and kept"},
-		{"serving", "Rows of requests to serve, ids, logs, bounds and answers"},
-		{"formats", "Formats of examples, labels, bias and normalising"},
+		{"memory", "How --mem-budget works"},
+		{"serving", "Requests, answers, logs and limits of serve"},
+		{"formats", "Data formats, labels and preparation"},
 		{"exit-codes", "What the exit codes mean"},
 		{"env", "Environment variables and the config file"},
-		{"numerics", "What is computed how, and why results are equal everywhere"},
-		{"metrics", "What is measured, and of which examples"},
-		{"progress", "How progress is shown"},
+		{"numerics", "Reproducibility, terms of reports, warnings, convergence"},
+		{"metrics", "Definitions of the metrics"},
+		{"progress", "Progress output"},
 	} {
 		list = append(list, &cobra.Command{Use: t.name, Short: t.short, Long: helpText(t.name)})
 	}

@@ -16,7 +16,7 @@ import (
 func trainCmd(t *trainer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train [flags] FILE...",
-		Short: "Fit a learner on files or a stream, with progressive validation as it goes",
+		Short: "Train a learner on files or a stream, with progressive validation",
 		Long:  helpText("train", "{LEARNERS}", learnerHelp()),
 		Example: "  halfspace train -a obpm --bias append --normalize unit --epochs 3 --shuffle " +
 			`--test a9a.t a9a
@@ -31,126 +31,121 @@ func trainCmd(t *trainer) *cobra.Command {
 	fs, o := cmd.Flags(), &t.o
 	fs.SortFlags = false
 	fs.StringVarP(&t.learner, "learner", "a", learner.Default(), "the `NAME` of the learner")
-	choose(fs, &t.precision, "precision", "numbers of weights and examples: single or double",
+	choose(fs, &t.precision, "precision", "single or double precision of weights and examples",
 		"f32", "f64")
-	fs.IntVar(&t.epochs, "epochs", 0, fmt.Sprintf("passes over the examples; without: %d, each in "+
-		"a fresh order, over csv files of fewer than %d rows, 1 over all else",
+	fs.IntVar(&t.epochs, "epochs", 0, fmt.Sprintf("passes over the examples (0: 1, or %d "+
+		"shuffled ones for csv files with fewer than %d rows)",
 		training.FewEpochs, training.FewRows))
-	fs.BoolVar(&o.UntilConverged, "until-converged", false, "pass until a whole pass makes no "+
-		"update (ensembles: and no member makes a mistake on any example); exit code 6 if "+
-		"--max-updates ends it before")
+	fs.BoolVar(&o.UntilConverged, "until-converged", false, "repeat epochs until one makes no "+
+		"update (ensembles: and every member classifies every example); exit code 6 if "+
+		"--max-updates is reached first")
 	fs.Int64Var(&t.maxUpdates, "max-updates", training.DefaultMaxUpdates, "with "+
-		"--until-converged: give up (exit code 6) after so many updates, or 10^9 examples; "+
-		"0 is no limit")
-	fs.BoolVar(&o.ActiveSet, "active-set", false, "with --until-converged: pass over the "+
-		"examples that still make updates before all are passed again")
-	fs.BoolVar(&o.Halving, "halving", false, "with --until-converged: begin with delta 1 "+
+		"--until-converged: stop (exit code 6) after this many updates, or 10^9 examples; "+
+		"0: no limit")
+	fs.BoolVar(&o.ActiveSet, "active-set", false, "with --until-converged: repeat "+
+		"the examples that still cause updates before all are repeated")
+	fs.BoolVar(&o.Halving, "halving", false, "with --until-converged: start with delta 1 "+
 		"and halve it down to --delta")
-	fs.Float64Var(&o.SoftDelta, "soft-delta", 0, "with --until-converged: soft margin, by "+
-		"a feature of this size of its own for each example")
-	fs.Float64Var(&o.Rho, "rho", 0, "append a feature of this value to each example, "+
-		"whose weight is the bias")
-	fs.BoolVar(&o.Shuffle, "shuffle", false, "a fresh order for each epoch, drawn from --seed")
-	fs.Uint64Var(&t.seed, "seed", 1, "seed of all random draws")
-	choose(fs, &t.drift, "drift", "watch the errors on examples not learned yet, and find where "+
-		"they rise", append([]string{"none"}, eval.DriftDetectors()...)...)
-	choose(fs, &t.onDrift, "on-drift", "with --drift: say where it was found, or also have the "+
-		"learner begin anew there, forget but for --drift-keep"+
+	fs.Float64Var(&o.SoftDelta, "soft-delta", 0, "with --until-converged: a soft margin; "+
+		"each example gets a feature of its own with this value")
+	fs.Float64Var(&o.Rho, "rho", 0, "append a feature with this value to each example; "+
+		"its weight is the bias")
+	fs.BoolVar(&o.Shuffle, "shuffle", false, "shuffle the examples for each epoch, by --seed")
+	fs.Uint64Var(&t.seed, "seed", 1, "seed of all random samples")
+	choose(fs, &t.drift, "drift", "detect where the progressive error rises", append([]string{"none"}, eval.DriftDetectors()...)...)
+	choose(fs, &t.onDrift, "on-drift", "with --drift: report it, restart the learner, or keep "+
+		"only --drift-keep of what it learned"+
 		who(func(t learner.Traits) bool { return t.Forgets }), training.DriftPolicies()...)
 	fs.Float64Var(&o.DriftKeep, "drift-keep", training.DefaultDriftKeep, "with --on-drift forget: "+
-		"the share of weights, or of the precision of posteriors, that is kept")
-	fs.StringArrayVar(&o.Test, "test", nil, "count the errors on this `FILE` afterwards, prepared "+
-		"as the training set; may be given again")
+		"the fraction of the weights, or of the posterior precision, to keep")
+	fs.StringArrayVar(&o.Test, "test", nil, "measure errors on this `FILE` after training; "+
+		"repeatable")
 	fs.BoolVar(&o.Proba, "proba", false, "report log-loss, Brier score and calibration error of "+
-		"probabilities, each of an example not learned yet; takes time"+
+		"progressive probabilities; takes time"+
 		who(func(t learner.Traits) bool { return t.Proba }))
-	fs.StringVar(&o.Calibrate, "calibrate", "", "find the probabilities that scores stand for, by "+
-		"`METHOD`: platt, or temperature, of scores of examples not learned yet, and where "+
-		"the whole data set is learned at once, of folds; the model keeps them, and --proba of "+
-		"predict then works with any learner")
-	fs.StringVar(&o.Threshold, "threshold", "", "find the score from which on the label is the "+
-		"positive one, for `TARGET`: precision=0.9, recall=0.9, or cost=FP:FN, the least cost of "+
-		"errors where a false positive costs FP and a false negative FN; of scores of examples "+
-		"not learned yet; the model keeps it")
+	fs.StringVar(&o.Calibrate, "calibrate", "", "fit probabilities to progressive scores "+
+		"(batch learners: folds) by `METHOD`: platt or temperature; predict --proba then works "+
+		"with any learner")
+	fs.StringVar(&o.Threshold, "threshold", "", "choose the decision threshold from progressive "+
+		"scores for `TARGET`: precision=0.9, recall=0.9, or cost=FP:FN, the lowest cost of false "+
+		"positives and false negatives")
 	t.metrics.flags(fs)
-	fs.IntVar(&o.Window, "window", 0, "show metrics of the last `N` examples beside those of all")
-	fs.Float64Var(&o.Fading, "fading", 0, "show metrics that fade beside those of all: each "+
-		"example weighs `A` times what the next one does, as 0.999")
-	fs.IntVar(&o.Delay, "delay", 0, "the label of an example comes after `N` more were "+
-		"predicted; they wait in memory, and what is learned is the same")
-	fs.StringVar(&o.IDCol, "id-col", "", "labels may come in later rows: "+format.Help("IDCol"))
+	fs.IntVar(&o.Window, "window", 0, "also show metrics of the last `N` examples")
+	fs.Float64Var(&o.Fading, "fading", 0, "also show metrics in which an example weighs `A` times "+
+		"as much as the next one, such as 0.999")
+	fs.IntVar(&o.Delay, "delay", 0, "the label of an example arrives after `N` more "+
+		"predictions; the model stays the same")
+	fs.StringVar(&o.IDCol, "id-col", "", "labels may arrive in later rows: "+format.Help("IDCol"))
 	fs.IntVar(&o.WaitMax, "wait-max", training.DefaultWaitMax, "with --id-col: at most `N` rows "+
-		"wait for their labels; the oldest make room")
+		"are pending; the oldest are dropped")
 	t.waitBytes = training.DefaultWaitBytes
-	fs.Var(&t.waitBytes, "wait-bytes", "with --id-col: memory for the rows that wait")
+	fs.Var(&t.waitBytes, "wait-bytes", "with --id-col: memory for pending rows")
 	fs.BoolVar(&o.MarginReport, "margin-report", false, "report the geometric margin over the "+
-		"training set, even if it must be read again for that")
-	fs.BoolVar(&o.MarginSVM, "margin-svm", false, "with --margin-report: run the svm too (hard "+
-		"margin, no bias, on the examples as prepared) and report the share of its margin that "+
-		"was reached")
-	fs.BoolVar(&o.Latency, "latency", false, "learn the examples one by one and report the "+
-		"median, 99th percentile and longest time (always for learners that keep examples)")
-	fs.StringVar(&o.Positive, "positive", "", "the `LABEL` that is +1; all others are -1")
-	fs.StringSliceVar(&o.Classes, "classes", nil, "the `LABELS` of all classes, as a,b,c; others "+
-		"are errors (without: any labels, a class each where there are more than two)")
-	fs.BoolVar(&o.Pairs, "pairs", false, "of more than two classes learn each two apart, and vote "+
-		"(without: each against the rest)")
-	fs.StringVar(&o.ClassWeight, "class-weight", "", "`FACTORS` of the weights of examples by "+
-		"label: a=2,b=0.5 (1 for others), or balanced: all labels weigh the same"+
+		"training set, reading it again if needed")
+	fs.BoolVar(&o.MarginSVM, "margin-svm", false, "with --margin-report: also run a hard-margin "+
+		"svm without bias, and report the fraction of its margin that was reached")
+	fs.BoolVar(&o.Latency, "latency", false, "learn examples one at a time and report the "+
+		"median, 99th percentile and maximum time (always for kernel learners on streams)")
+	fs.StringVar(&o.Positive, "positive", "", "the positive `LABEL`; all others become -1")
+	fs.StringSliceVar(&o.Classes, "classes", nil, "all class `LABELS`, as a,b,c; others are "+
+		"errors (default: any labels)")
+	fs.BoolVar(&o.Pairs, "pairs", false, "one-vs-one for more than two classes "+
+		"(default: one-vs-rest)")
+	fs.StringVar(&o.ClassWeight, "class-weight", "", "weight `FACTORS` by label: a=2,b=0.5 "+
+		"(others 1), or balanced: equal total weights"+
 		who(func(t learner.Traits) bool { return t.Weights }))
-	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising; auto: "+
-		"append with csv", "auto", "none", "append")
-	fs.IntVar(&o.HashBits, "hash-bits", 0, "hash names of features into so many bits (csv, "+
-		"ndjson, vw); 0 keeps a dictionary of them")
+	choose(fs, &t.bias, "bias", "append: add a feature of value 1 before normalizing; "+
+		"auto: append for csv", "auto", "none", "append")
+	fs.IntVar(&o.HashBits, "hash-bits", 0, "hash feature names into this many bits (csv, "+
+		"ndjson, vw); 0: keep a dictionary")
 	fs.StringSliceVar(&o.Interactions, "interactions", nil, format.Help("Interactions"))
 	columnFlags(fs, &o.Data)
 	choose(fs, &t.missing, "missing", format.Help("Missing"), "", "error", "mean", "indicator")
-	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the "+
-		"longest; auto: unit with csv", "auto", "none", "unit", "max")
+	choose(fs, &t.normalize, "normalize", "unit: divide each example by its norm; max: by the "+
+		"maximum norm; auto: unit for csv", "auto", "none", "unit", "max")
 	t.read.flags(fs)
 	t.read.anyFormatFlag(fs)
 	fs.StringVarP(&o.Model, "model", "m", "", "write the model to `FILE`")
-	fs.BoolVar(&o.PredictOnly, "predict-only", false, "write a model that predicts and can't be "+
-		"learned on, without what learning on needs")
-	fs.StringVarP(&o.From, "from", "i", "", "go on from the model in `FILE`, with its settings")
-	fs.BoolVar(&o.Resume, "resume", false, "go on where the run that wrote the model of -m was "+
-		"stopped or killed, with its settings and over the same files: the end is the one of a "+
-		"run that wasn't; without that model, begin")
-	fs.StringVar(&o.CheckpointEvery, "checkpoint-every", "", "write the model each `N` examples, "+
-		"or each 60s; the one before it is kept as FILE.1")
+	fs.BoolVar(&o.PredictOnly, "predict-only", false, "write a smaller model that predicts "+
+		"but cannot be trained further")
+	fs.StringVarP(&o.From, "from", "i", "", "continue training the model in `FILE`, with its settings")
+	fs.BoolVar(&o.Resume, "resume", false, "continue the interrupted run that wrote the model "+
+		"of -m, with its settings and files; the result equals that of an uninterrupted run; "+
+		"without that model, start")
+	fs.StringVar(&o.CheckpointEvery, "checkpoint-every", "", "save the model every `N` examples, "+
+		"or every 60s; the previous one is kept as FILE.1")
 	fs.StringVar(&t.replay, "replay", "", "rebuild the model of serve --log from the log `FILE`, "+
-		"to the byte: of the model that the log begins with, or of -i")
+		"byte for byte, from its first model or that of -i")
 	Names(fs, UseRead, "replay")
-	fs.Uint64Var(&t.until, "until", 0, "with --replay: stop at the model that has learned `N` "+
-		"examples; 0 is at the end")
-	fs.StringVar(&o.Shard, "shard", "", "learn part `K/N` of the members, as 2/4; parts that saw "+
-		"the same examples are joined by merge to what one machine learns")
-	choose(fs, &t.shardBy, "shard-by", "with --shard: cut the members of an ensemble, or the "+
-		"classes, each against the rest", training.ShardMembers, training.ShardClasses)
-	fs.StringVar(&o.Rows, "rows", "", "learn part `K/N` of the rows, as 2/4: the K-th of N pieces "+
-		"of as many bytes; merge makes one model of all parts")
-	fs.StringVar(&t.trace, "trace", "", "with --shard: write what merge needs of each example to "+
-		"`FILE`, some bits of each")
+	fs.Uint64Var(&t.until, "until", 0, "with --replay: stop after `N` examples; 0: at the "+
+		"end")
+	fs.StringVar(&o.Shard, "shard", "", "learn part `K/N` of the members, as 2/4; merge joins "+
+		"the parts into the model of one machine")
+	choose(fs, &t.shardBy, "shard-by", "with --shard: divide the members of an ensemble, or "+
+		"the classes", training.ShardMembers, training.ShardClasses)
+	fs.StringVar(&o.Rows, "rows", "", "learn part `K/N` of the rows, as 2/4: the K-th of N equal "+
+		"byte ranges; merge joins the parts")
+	fs.StringVar(&t.trace, "trace", "", "with --shard: write the trace that merge needs to `FILE`, "+
+		"a few bits per example")
 	Names(fs, UseReplaced, "trace")
-	fs.Var(&t.memory, "mem-budget", "keep within so much memory, as 512MiB or 2G, all counted; "+
-		"see: halfspace help memory")
-	fs.BoolVar(&t.dry, "dry-run", false, "learn for a second, say what was found, what is meant "+
-		"and how long all would take, and write nothing")
+	fs.Var(&t.memory, "mem-budget", "memory limit of the process, such as 512MiB or 2G; "+
+		"see halfspace help memory")
+	fs.BoolVar(&t.dry, "dry-run", false, "learn for a second, then report data, settings, memory "+
+		"and the estimated time; write nothing")
 	t.machine.flags(fs)
 	t.output.flags(fs)
-	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar",
+	choose(fs, &t.output.progress, "progress", "see halfspace help progress", "auto", "bar",
 		"lines", "json", "none")
-	fs.StringVar(&t.html, "html", "", "write a report of the run to `FILE`, one page: learning "+
-		"curve, ROC, calibration, confusion, settings")
+	fs.StringVar(&t.html, "html", "", "write an HTML report to `FILE`: learning "+
+		"curve, ROC, calibration, confusion matrix, settings")
 	Names(fs, UseReplaced, "html")
 	Names(fs, UseModel, "model")
 	Names(fs, UseRead, "from")
 	Names(fs, UseExamples, "test")
 	t.profiles.flags(fs)
 	t.settings = addLearnerFlags(fs)
-	t.settings.share("scale", &t.scale, "the examples: std by the standard deviation of each "+
-		"feature, columns to a mean of 0; maxabs by its largest absolute value; as far as seen, "+
-		"before normalising; auto, where it isn't given: std with csv", "auto", "none", "std",
+	t.settings.share("scale", &t.scale, "std: standardize features seen so far; maxabs: divide "+
+		"them by the largest absolute value; before normalizing; auto (default): std for csv", "auto", "none", "std",
 		"maxabs")
 	a := fs.Lookup("learner")
 	a.Value = learnerFlag{a.Value}

@@ -74,7 +74,7 @@ func newTuneCmd() *cobra.Command {
 	t := &tuner{}
 	cmd := &cobra.Command{
 		Use:   "tune [flags] FILE...",
-		Short: "Find the best settings of a learner: grid, random draws, early losers dropped",
+		Short: "Search a learner's settings: grid, random, early elimination",
 		Long:  helpText("tune", "{AXES}", strings.Join(otherAxes, ", ")),
 		Example: "  halfspace tune -a obpm --grid tau=.05,.1,.3 --grid normalize=none,unit " +
 			`-m best.model a9a

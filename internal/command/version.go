@@ -25,7 +25,7 @@ func newVersionCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version of this program and what it was built with",
+		Short: "Print the version and build information",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return printVersion(cmd, asJSON)

@@ -228,7 +228,7 @@ func (f *field) try(e learner.Entry, x float64) error {
 
 // TestOptions: the comments of all that decides a run have default and range, too.
 func TestOptions(t *testing.T) {
-	_, structs, err := parse("../../training", regexp.MustCompile("^(Options|Data)$"))
+	_, structs, err := parse("../../internal/training", regexp.MustCompile("^(Options|Data)$"))
 	if err != nil {
 		t.Fatal(err)
 	}

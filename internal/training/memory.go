@@ -478,15 +478,14 @@ func (r *room[T]) settle(x learner.Extent, sample *engine.Block[T]) error {
 // rows may lie uncollected up to half of the limit of kernel values beside them; where that has no
 // room, it is two thirds.
 func (r *room[T]) gramBytes(x learner.Extent) int64 {
-	c := r.j.config
 	if r.j.o.MemBudget == 0 {
 		return learner.DefaultGramBytes
 	}
+	memory := r.j.traits.Memory
 	x.Gram = -1
-	peak := c.Traits().Memory(x).Peak()
-	left := r.left() - peak // holds the least of rows that went for others already
+	left := r.left() - memory(x).Peak() // that is without rows but the few that are in use
 	x.Gram = max(left, leastGram)
-	if peak > r.left() {
+	if memory(x).Peak() > r.left() { // with evicted rows
 		return max(min(left, (left+4<<20)*2/3), leastGram)
 	}
 	return x.Gram
