@@ -31,7 +31,7 @@ type readFlags struct {
 }
 
 func (d *readFlags) flags(fs *pflag.FlagSet) {
-	choose(fs, &d.format, "format", "format of the examples (see: halfspace help formats)",
+	choose(fs, &d.format, "format", "format of the examples; see halfspace help formats",
 		append([]string{"auto"}, format.Names(nil)...)...)
 	choose(fs, &d.indexBase, "index-base", format.Help("IndexBase"), "auto", "0", "1")
 	choose(fs, &d.header, "header", format.Help("HeaderRow"), "auto", "yes", "no")
@@ -39,13 +39,13 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&d.weightCol, "weight-col", "", format.Help("WeightCol"))
 	fs.StringVar(&d.onError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
 	d.maxLine = dataset.DefaultMaxLine
-	fs.Var(&d.maxLine, "max-line", "refuse lines that are longer (fasta: records), at most 1GiB")
+	fs.Var(&d.maxLine, "max-line", "refuse longer lines (fasta: records), at most 1GiB")
 }
 
 // anyFormatFlag adds the flag of verbs that a model or a training set tells the format.
 func (d *readFlags) anyFormatFlag(fs *pflag.FlagSet) {
-	fs.BoolVar(&d.anyFormat, "any-format", false, "take examples of another format than the "+
-		"model's or the training set's, feature by number")
+	fs.BoolVar(&d.anyFormat, "any-format", false, "accept another format than that of the "+
+		"model or training set, matching features by index")
 }
 
 // columnFlags adds the flags that say what columns are taken for.
@@ -88,11 +88,10 @@ type machineFlags struct {
 }
 
 func (m *machineFlags) flags(fs *pflag.FlagSet) {
-	fs.IntVar(&m.threads, "threads", 0, "worker threads, 0 for one a processor; results don't "+
+	fs.IntVar(&m.threads, "threads", 0, "worker threads, 0: one per processor; results do not "+
 		"depend on it")
-	fs.StringVar(&m.impl, "impl", "auto", "`NAME` of the kernels' implementation: auto, "+
-		"generic, avx2, "+
-		"avx512 or neon; results don't depend on it")
+	fs.StringVar(&m.impl, "impl", "auto", "kernel implementation `NAME`: auto, generic, avx2, "+
+		"avx512 or neon; results do not depend on it")
 }
 
 // start chooses the implementation and starts the workers; the caller closes the pool.

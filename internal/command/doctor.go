@@ -68,7 +68,7 @@ type bandwidth struct {
 func newDoctorCmd() *cobra.Command {
 	var output printFlags
 	cmd := &cobra.Command{
-		Use: "doctor",
+		Use:   "doctor",
 		Short: "Check this machine: CPU, kernels and their self-tests, caches, memory",
 		Long: `Check this machine: CPU, caches, threads, memory bandwidth, and the
 implementations of the numeric kernels.

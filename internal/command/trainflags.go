@@ -52,7 +52,8 @@ func trainCmd(t *trainer) *cobra.Command {
 		"its weight is the bias")
 	fs.BoolVar(&o.Shuffle, "shuffle", false, "shuffle the examples for each epoch, by --seed")
 	fs.Uint64Var(&t.seed, "seed", 1, "seed of all random samples")
-	choose(fs, &t.drift, "drift", "detect where the progressive error rises", append([]string{"none"}, eval.DriftDetectors()...)...)
+	choose(fs, &t.drift, "drift", "detect where the progressive error rises",
+		append([]string{"none"}, eval.DriftDetectors()...)...)
 	choose(fs, &t.onDrift, "on-drift", "with --drift: report it, restart the learner, or keep "+
 		"only --drift-keep of what it learned"+
 		who(func(t learner.Traits) bool { return t.Forgets }), training.DriftPolicies()...)
@@ -108,7 +109,8 @@ func trainCmd(t *trainer) *cobra.Command {
 	fs.StringVarP(&o.Model, "model", "m", "", "write the model to `FILE`")
 	fs.BoolVar(&o.PredictOnly, "predict-only", false, "write a smaller model that predicts "+
 		"but cannot be trained further")
-	fs.StringVarP(&o.From, "from", "i", "", "continue training the model in `FILE`, with its settings")
+	fs.StringVarP(&o.From, "from", "i", "", "continue training the model in `FILE`, with "+
+		"its settings")
 	fs.BoolVar(&o.Resume, "resume", false, "continue the interrupted run that wrote the model "+
 		"of -m, with its settings and files; the result equals that of an uninterrupted run; "+
 		"without that model, start")
@@ -125,8 +127,8 @@ func trainCmd(t *trainer) *cobra.Command {
 		"the classes", training.ShardMembers, training.ShardClasses)
 	fs.StringVar(&o.Rows, "rows", "", "learn part `K/N` of the rows, as 2/4: the K-th of N equal "+
 		"byte ranges; merge joins the parts")
-	fs.StringVar(&t.trace, "trace", "", "with --shard: write the trace that merge needs to `FILE`, "+
-		"a few bits per example")
+	fs.StringVar(&t.trace, "trace", "", "with --shard: write the trace that merge needs to "+
+		"`FILE`, a few bits per example")
 	Names(fs, UseReplaced, "trace")
 	fs.Var(&t.memory, "mem-budget", "memory limit of the process, such as 512MiB or 2G; "+
 		"see halfspace help memory")
@@ -145,8 +147,8 @@ func trainCmd(t *trainer) *cobra.Command {
 	t.profiles.flags(fs)
 	t.settings = addLearnerFlags(fs)
 	t.settings.share("scale", &t.scale, "std: standardize features seen so far; maxabs: divide "+
-		"them by the largest absolute value; before normalizing; auto (default): std for csv", "auto", "none", "std",
-		"maxabs")
+		"them by the largest absolute value; before normalizing; auto (default): std for csv",
+		"auto", "none", "std", "maxabs")
 	a := fs.Lookup("learner")
 	a.Value = learnerFlag{a.Value}
 	rare(fs, "drift-keep", "fading", "delay", "id-col", "wait-max", "wait-bytes", "margin-svm",

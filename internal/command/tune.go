@@ -87,10 +87,10 @@ func newTuneCmd() *cobra.Command {
 		RunE:        func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
 	}
 	fs := cmd.Flags()
-	fs.StringArrayVar(&t.grid, "grid", nil, "try `AXIS=V1,V2,...`; may be given again")
+	fs.StringArrayVar(&t.grid, "grid", nil, "try `AXIS=V1,V2,...`; repeatable")
 	fs.StringArrayVar(&t.ranges, "range", nil, "with --random: draw from `AXIS=LO:HI`, with :log "+
 		"or :int behind it by powers or whole numbers; may be given again")
-	fs.IntVar(&t.random, "random", 0, "draw so many settings, by --seed, instead of all of a grid")
+	fs.IntVar(&t.random, "random", 0, "sample this many settings, by --seed, instead of all")
 	choose(fs, &t.by, "by", "what settings are judged by", compare.Progressive, compare.ByFolds)
 	t.score.flag(fs, "what is judged; balanced, f1 and auc need --by cv", compare.Scores()...)
 	fs.Float64Var(&t.alpha, "level", compare.DefaultAlpha, "level of the tests by which settings "+

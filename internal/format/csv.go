@@ -15,24 +15,21 @@ import (
 var CSV = &Format{
 	Name: "csv", Dense: true, Named: true, Cut: "\n",
 	Options: []Option{
-		{"LabelCol", "csv, ndjson, npz: the labels' column, by `NAME` or number (-1: the last)"},
-		{"WeightCol", "csv, npz: the weights' column, by `NAME` or number (-1: the last)"},
-		{"IDCol", "csv, ndjson: the rows' ids, by which a label may come in a later row, by " +
-			"`NAME` or number; vw: tag"},
+		{"LabelCol", "csv, ndjson, npz: the label column, by `NAME` or number (-1: the last)"},
+		{"WeightCol", "csv, npz: the weight column, by `NAME` or number (-1: the last)"},
+		{"IDCol", "csv, ndjson: the id column, by `NAME` or number; vw: tag"},
 		{"Columns", "csv: columns of a row"},
 		{"Header", "csv: names of the columns"},
 		{"HeaderRow", "csv: whether the first row names the columns: yes, no, or by its text"},
 		{"Label", "csv: number of the labels' column in training"},
 		{"Kinds", "csv: kinds of the columns in training"},
-		{"TextCols", "csv: this column holds texts, each a feature, by `NAME` or number; may be " +
-			"given again"},
-		{"NumberCols", "csv: this column holds numbers, by `NAME` or number; may be given again"},
-		{"IgnoreCols", "csv: leave this column out, by `NAME` or number; may be given again"},
-		{"Missing", "csv: at a value that is missing (nothing, ?, NA, NaN, null, \\N or .): " +
-			"stop, as at a bad row; take the column's mean so far; or that and a feature that " +
-			"says so. Of " +
-			"texts it is a text, unless this says error, or mean: none of the texts"},
-		{"HashBits", "csv, ndjson: hash names of features into so many bits"},
+		{"TextCols", "csv: a column of categories, by `NAME` or number; repeatable"},
+		{"NumberCols", "csv: a column of numbers, by `NAME` or number; repeatable"},
+		{"IgnoreCols", "csv: exclude this column, by `NAME` or number; repeatable"},
+		{"Missing", "csv: missing numbers (empty, ?, NA, NaN, null, \\N or .) are errors, " +
+			"imputed by the column's mean so far, or imputed and marked by a feature; missing " +
+			"categories are a category, errors, or nothing (mean)"},
+		{"HashBits", "csv, ndjson: hash feature names into this many bits"},
 	},
 	Sniff: sniffCSV, Layout: headCSV, Last: lastCSV,
 	Parse32: parseCSV[float32], Parse64: parseCSV[float64],

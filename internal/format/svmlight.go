@@ -22,7 +22,7 @@ const maxIndex = 1<<31 - 2
 var SVMLight = &Format{
 	Name: "svmlight", Cut: "\n", Indexed: true,
 	Options: []Option{
-		{"IndexBase", "number of the first feature, where features have numbers"},
+		{"IndexBase", "index of the first feature, if features have indices"},
 		{"Base", "svmlight: number of the first feature in training"},
 	},
 	Sniff: sniffSVMLight, Enough: pairsBegin, Layout: headSVMLight,

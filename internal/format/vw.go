@@ -12,8 +12,8 @@ var VW = &Format{
 	Name: "vw", Cut: "\n", Kinds: []string{"svmlight", "ndjson"},
 	Options: []Option{
 		{"IDCol", ""}, {"IndexBase", ""}, {"Base", ""}, {"HashBits", ""},
-		{"Interactions", "vw: `PAIRS` of first letters of namespaces, as ab,aa, whose features " +
-			"are multiplied"},
+		{"Interactions", "vw: multiply features of namespaces, by `PAIRS` of first letters, as " +
+			"ab,aa"},
 	},
 	Sniff: sniffVW, Layout: headVW,
 	Parse32: parseVW[float32], Parse64: parseVW[float64],
