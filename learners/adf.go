@@ -58,8 +58,7 @@ type ADFConfig struct {
 	// Covariance is full: d^2 numbers for d features; or diagonal: d of them. Default full; full or
 	// diagonal.
 	Covariance string `json:"covariance" flag:"covariance" values:"full|diagonal"`
-	// Noise is the rate eps of wrong labels, 0 for data that can be separated. Default 0.05; 0 to
-	// below 0.5.
+	// Noise is the rate eps of label noise, 0 for separable data. Default 0.05; 0 to below 0.5.
 	Noise float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto" tune:"0|0.01|0.1"`
 	// NoiseAuto estimates eps on the way.
 	//

@@ -73,13 +73,13 @@ func (*ALMAConfig) Entry() learner.Entry {
 type ALMAConfig struct {
 	// P is the p of |x|_p, the norm of the examples. Default 2; 2 or more.
 	P float64 `json:"p" flag:"p"`
-	// Alpha is the share of the maximal margin given up: B = sqrt(8)/alpha, C = sqrt(2), 0 for 0.9,
-	// unless B is given. Default 0; 0 to 1.
+	// Alpha is the fraction of the maximal margin given up: B = sqrt(8)/alpha, C = sqrt(2); 0 is
+	// 0.9, unless B is given. Default 0; 0 to 1.
 	Alpha float64 `json:"alpha" flag:"alpha" tune:"0.5|0.7|0.9"`
-	// B is the B of the margin B sqrt((p-1)/k) at update k, 0 to leave it to alpha. Default 0; 0 or
-	// more.
+	// B is the B of the margin B sqrt((p-1)/k) at update k, 0 to derive it from alpha. Default 0; 0
+	// or more.
 	B float64 `json:"B" flag:"B"`
-	// C is the C of the step C/sqrt((p-1) k) at update k, beside B, 0 for sqrt(2). Default 0; 0 or
+	// C is the C of the step C/sqrt((p-1) k) at update k, with B, 0 for sqrt(2). Default 0; 0 or
 	// more.
 	C float64 `json:"C" flag:"C"`
 

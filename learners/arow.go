@@ -11,8 +11,7 @@ func init() { learner.Register("arow", (*AROWConfig)(nil)) }
 func (*AROWConfig) Entry() learner.Entry {
 	return learner.EntryFor(AROWConfig{Covariance: "diagonal", R: 1},
 		newAROW[float32], newAROW[float64], learner.Entry{
-			Summary: "AROW, adaptive regularization of weights: each weight's step shrinks with " +
-				"its use",
+			Summary: "AROW, adaptive regularization of weights: frequent features change less",
 		})
 }
 
@@ -66,8 +65,8 @@ type AROWConfig struct {
 	// Covariance is diagonal: d numbers for d features; or full: d^2 of them. Default diagonal;
 	// diagonal or full.
 	Covariance string `json:"covariance" flag:"covariance" values:"diagonal|full"`
-	// R is how little an example changes, in units of |x|^2: less for examples of length 1. Default
-	// 1; above 0.
+	// R is the regularization, in units of |x|^2: larger values change less per example; use
+	// smaller ones for examples of norm 1. Default 1; above 0.
 	R float64 `json:"r" flag:"r" tune:"0.01|0.1|1|10"`
 }
 

@@ -22,8 +22,7 @@ func (*BudgetConfig) Entry() learner.Entry {
 		UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 		newBudget[float32], newBudget[float64], learner.Entry{
-			Summary: "the Budget Perceptron: a kernel perceptron within a number of " +
-				"kept examples; without a limit, the kernel perceptron",
+			Summary: "the Budget Perceptron: a kernel perceptron with a limit on support vectors",
 		})
 }
 
@@ -62,10 +61,10 @@ type budgetLearner[T learner.Float] struct {
 
 // BudgetConfig holds the settings of Budget.
 type BudgetConfig struct {
-	// Budget is the number of examples kept at most, 0 for no limit. Default 100; 0 to 2^31-1.
+	// Budget is the limit on support vectors, 0 for none. Default 100; 0 to 2^31-1.
 	Budget int `json:"budget" flag:"budget"`
-	// Variable also removes what is recognised with a margin of beta without itself, whenever an
-	// example is learned. Default false.
+	// Variable also removes support vectors with a margin of beta in their own absence, at each
+	// update. Default false.
 	Variable bool `json:"variable" flag:"variable"`
 
 	UpdateConfig

@@ -59,19 +59,17 @@ func (*CRAMMAConfig) Entry() learner.Entry {
 // least. Memory: one T a feature. With a
 // kernel see [OnlineConfig].
 type CRAMMAConfig struct {
-	// Epsilon is the power by which the threshold shrinks: beta/t^epsilon at update t. Default 0.5;
-	// above 0.
+	// Epsilon is the exponent of the threshold: beta/t^epsilon at update t. Default 0.5; above 0.
 	Epsilon float64 `json:"epsilon" flag:"epsilon"`
 	// Beta is the threshold of the first update, in units of R. Default 1; above 0.
 	Beta float64 `json:"beta" flag:"beta"`
 	// Eta is the eta_0 of the rate eta_0 beta^-delta by which updates turn the weights. Default
 	// 0.01; above 0.
 	Eta float64 `json:"eta" flag:"eta"`
-	// EtaDelta is the power delta by which the rate eta_0 beta^-delta falls with beta. Default 1; 0
-	// or more.
+	// EtaDelta is the exponent delta of the rate eta_0 beta^-delta. Default 1; 0 or more.
 	EtaDelta float64 `json:"eta_delta" flag:"eta-delta"`
-	// R is the length that beta and eta are relative to, 0 for that of the longest example, with an
-	// appended bias and the soft margin.
+	// R is the norm that beta and eta are relative to, 0 for the maximum norm, with an appended
+	// bias and the soft margin.
 	//
 	// With a kernel a length is the root of K(x, x). Default 0; 0 or more.
 	R float64 `json:"R" flag:"R"`

@@ -22,8 +22,7 @@ func (*EPConfig) Entry() learner.Entry {
 	return learner.EntryFor(EPConfig{PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 100,
 		Damping: 1}},
 		newEP[float32], newEP[float64], learner.Entry{
-			Summary: "expectation propagation: the Gaussian posterior of all " +
-				"examples at once (whole data sets only)",
+			Summary: "expectation propagation: the Gaussian posterior of a data set (batch only)",
 		})
 }
 

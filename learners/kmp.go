@@ -23,8 +23,8 @@ func (*KMPConfig) Entry() learner.Entry {
 	return learner.EntryFor(KMPConfig{Size: 100,
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 		newKMP[float32], newKMP[float64], learner.Entry{
-			Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen " +
-				"one by one (whole data sets only)",
+			Summary: "kernel matching pursuit: least squares by few examples, chosen greedily " +
+				"(batch only)",
 		})
 }
 
@@ -65,10 +65,9 @@ type kmp[T learner.Float] struct {
 
 // KMPConfig holds the settings of KMP.
 type KMPConfig struct {
-	// Size is the number of steps at most, each of which chooses an example. Default 100; 1 to
-	// 2^31-1.
+	// Size is the maximum number of steps; each chooses an example. Default 100; 1 to 2^31-1.
 	Size int `json:"size" flag:"size"`
-	// Backfit fits all coefficients anew at each step. Default false.
+	// Backfit refits all coefficients at each step. Default false.
 	Backfit bool `json:"backfit" flag:"backfit"`
 
 	learner.KernelConfig

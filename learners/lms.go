@@ -37,8 +37,7 @@ func (*LMSConfig) Entry() learner.Entry {
 //
 // Cost: one dot and one axpy an example: O(non-zeros). Memory: one T a feature.
 type LMSConfig struct {
-	// Eta is the step size, of use below 2 over the squared length of the longest example. Default
-	// 0.5; above 0.
+	// Eta is the step size, stable below 2 over the squared maximum norm. Default 0.5; above 0.
 	Eta float64 `json:"eta" flag:"eta" tune:"0.001|0.01|0.1|0.5"`
 }
 

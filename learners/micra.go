@@ -50,14 +50,13 @@ func (*MICRAConfig) Entry() learner.Entry {
 // Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features)
 // every 1024 updates. Memory: one T a feature. With a kernel see [OnlineConfig].
 type MICRAConfig struct {
-	// Beta is the margin at the first update, of weights of length 1. Default 0.1; 0 or more.
+	// Beta is the margin at the first update, for weights of norm 1. Default 0.1; 0 or more.
 	Beta float64 `json:"beta" flag:"beta"`
-	// Epsilon is the power by which the margin shrinks: beta/t^epsilon at update t. Default 0.1; 0
-	// to 1.
+	// Epsilon is the exponent of the margin: beta/t^epsilon at update t. Default 0.1; 0 to 1.
 	Epsilon float64 `json:"epsilon" flag:"epsilon"`
-	// Eta is the step at the first update, of weights of length 1. Default 1; above 0.
+	// Eta is the step at the first update, for weights of norm 1. Default 1; above 0.
 	Eta float64 `json:"eta" flag:"eta"`
-	// Zeta is the power by which the step shrinks: eta/t^zeta at update t. Default 0.9; 0 to 1.
+	// Zeta is the exponent of the step: eta/t^zeta at update t. Default 0.9; 0 to 1.
 	Zeta float64 `json:"zeta" flag:"zeta"`
 
 	OnlineConfig

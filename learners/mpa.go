@@ -21,7 +21,7 @@ func init() { learner.Register("mpa", (*MPAConfig)(nil)) }
 // Entry is that of [learner.Settings].
 func (*MPAConfig) Entry() learner.Entry {
 	return learner.EntryFor(MPAConfig{Variant: 1}, newMPA[float32], newMPA[float64], learner.Entry{
-		Summary: "passive-aggressive for any number of classes, by one loss of all",
+		Summary: "multiclass passive-aggressive: one loss for all classes",
 	})
 }
 
@@ -72,10 +72,10 @@ type mpa[T learner.Float] struct {
 type MPAConfig struct {
 	// Variant is the rule: 0 is PA, 1 is PA-I, 2 is PA-II. Default 1; 0, 1 or 2.
 	Variant int `json:"variant" flag:"variant" values:"0|1|2"`
-	// C is the aggressiveness, the price of a loss that remains, 0 for 1. Default 0; 0 or more.
+	// C is the aggressiveness, the penalty of the remaining loss, 0 for 1. Default 0; 0 or more.
 	C float64 `json:"C" flag:"C" with:"variant=1|2"`
-	// Classes is how many classes there will be, all rivals from the beginning, or 0 for those that
-	// come. Default 0; 0 to 2^20.
+	// Classes is the number of classes, all compared from the start, 0 for those seen. Default 0; 0
+	// to 2^20.
 	Classes int `json:"classes" flag:"class-count"`
 }
 

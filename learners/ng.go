@@ -105,12 +105,12 @@ type NGConfig struct {
 	// Decay is the factor of the covariance of earlier gradients at each example. Default 0.995;
 	// above 0 to 1.
 	Decay float64 `json:"decay" flag:"decay"`
-	// Lambda is the regulariser of the covariance, in units of squared gradients. Default 1; above
+	// Lambda is the regularizer of the covariance, in units of squared gradients. Default 1; above
 	// 0.
 	Lambda float64 `json:"lambda" flag:"lambda"`
-	// Eta is the step size at first. Default 1; above 0.
+	// Eta is the initial step size. Default 1; above 0.
 	Eta float64 `json:"eta" flag:"eta" tune:"0.1|0.3|1"`
-	// EtaDecay is the c by which the step falls: eta/(1 + c n) after n steps, 0 to keep it.
+	// EtaDecay is the decay c of the step: eta/(1 + c n) after n steps, 0 for none.
 	//
 	// Models from before there was one have 0. Default 0.002; 0 or more.
 	EtaDecay float64 `json:"eta_decay,omitempty" flag:"eta-decay"`

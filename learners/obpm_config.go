@@ -22,8 +22,8 @@ func (*OBPMConfig) Entry() learner.Entry {
 		Combine: CombineWeights, Budget: 1000, Removal: RemoveProject, Together: true,
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 		newOBPM[float32], newOBPM[float64], learner.Entry{
-			Summary: "online Bayes point machine: the average of many learners, each on random " +
-				"parts of the stream",
+			Summary: "online Bayes point machine: the average of many learners, each on a random " +
+				"subsample",
 			Default:  true, // it needs no setting for data that can't be separated
 			Optional: []string{"grown"},
 		})
@@ -49,20 +49,20 @@ type OBPMConfig struct {
 	Members int `json:"members" flag:"members"`
 	// Tau is the probability that a member sees an example. Default 0.3; 0 to 1.
 	Tau float64 `json:"tau" flag:"tau" tune:"0.05|0.1|0.3|0.6"`
-	// Base is the base learner, whose own settings are taken, too. Default perceptron; a learner of
+	// Base is the base learner, whose settings are accepted, too. Default perceptron; a learner of
 	// streams that is no ensemble.
 	Base string `json:"base" flag:"base"`
-	// Combine is weights for the average of the members' weights, or vote to count their signs.
+	// Combine is weights, which averages the members' weights, or vote, which counts their signs.
 	// Default weights; weights or vote.
 	Combine string `json:"combine" flag:"combine" values:"weights|vote"`
-	// Cap bounds the average's length by 1 (step 15), which changes no label. Default false.
+	// Cap limits the averaged weights to norm 1 (step 15); labels do not change. Default false.
 	Cap bool `json:"cap" flag:"cap"`
-	// Budget is the number of examples kept at most, for all members together, 0 for no limit.
+	// Budget is the limit on support vectors of all members together, 0 for none.
 	//
 	// It counts with a kernel only, as Removal does: see KernelOBPM. Default 1000; 0 to 2^31-1.
 	Budget int `json:"budget" flag:"budget" with:"kernel=poly|rbf,scale"`
-	// Removal is the kept example that makes room: that of least norm (project, norm), the oldest,
-	// or that whose removal causes the fewest errors.
+	// Removal is the support vector to remove: with the smallest norm (project, norm), the oldest,
+	// or the one whose removal causes the fewest errors.
 	//
 	// With project the nearest kept examples take over its part in all members. Default project;
 	// project, norm, oldest or errors.
@@ -70,8 +70,8 @@ type OBPMConfig struct {
 
 	learner.KernelConfig
 
-	// Together keeps members that stretch their weights side by side: several times as fast as
-	// learners of their own.
+	// Together learns members that scale their weights in SIMD lanes, several times as fast as
+	// separate learners.
 	//
 	// These models of before have; scores are rounded otherwise. It counts for romma, cramma and
 	// micra. Default true.

@@ -86,8 +86,7 @@ type OnlineConfig struct {
 	Coef0 float64 `json:"coef0,omitzero" flag:"coef0" with:"kernel=poly"`
 	// Scale is the length by which the kernel divides examples, 0 for 1. Default 0; 0 or more.
 	Scale float64 `json:"scale,omitzero" flag:"scale"`
-	// Budget is the number of examples kept at most while a stream is learned, 0 for no limit.
-	// Default 0; 0 to 2^31-1.
+	// Budget is the limit on support vectors of a stream, 0 for none. Default 0; 0 to 2^31-1.
 	Budget int `json:"budget,omitzero" flag:"budget" with:"kernel=poly|rbf,scale"`
 }
 

@@ -13,8 +13,7 @@ func init() { learner.Register("ovo", (*OVOConfig)(nil)) }
 func (*OVOConfig) Entry() learner.Entry {
 	return learner.EntryFor(OVOConfig{Base: "obpm"}, newOVO[float32],
 		newOVO[float64], learner.Entry{
-			Summary: "one against one: any number of classes, a learner for each two of them, " +
-				"which vote",
+			Summary: "one-vs-one: a binary learner per pair of classes, which vote",
 			Over: func(base string, c learner.Config, classes int) learner.Config {
 				return &OVOConfig{Classes: classes, Base: base, BaseConfig: c}
 			},
@@ -51,14 +50,14 @@ func (*OVOConfig) Entry() learner.Entry {
 // the pool, a pair a part. Memory: that of the base for each pair, and for each class once more
 // where any class may come.
 type OVOConfig struct {
-	// Classes is how many classes there will be, 0 for any number.
+	// Classes is the number of classes, 0 for any number.
 	//
 	// Where it is known, the learners that new ones begin with are not kept. Default 0; 0 to 1024.
 	Classes int `json:"classes" flag:"class-count"`
-	// Base is the learner of two classes, whose own settings are taken, too. Default obpm; a
-	// learner of two classes.
+	// Base is the binary learner, whose settings are accepted, too. Default obpm; a learner of two
+	// classes.
 	Base string `json:"base" flag:"base"`
-	// TiesFirst predicts, of classes with as many votes, the one that came first, as LIBSVM does.
+	// TiesFirst predicts the class seen first if votes are equal, as LIBSVM does.
 	//
 	// A score of 0 is a vote for the class that came later then. Default false.
 	TiesFirst bool `json:"ties_first,omitempty" flag:"ties-first"`

@@ -19,7 +19,7 @@ func init() { learner.Register("ovr", (*OVRConfig)(nil)) }
 func (*OVRConfig) Entry() learner.Entry {
 	return learner.EntryFor(OVRConfig{Base: "obpm"}, newOVR[float32],
 		newOVR[float64], learner.Entry{
-			Summary: "one against the rest: any number of classes, a learner of two for each",
+			Summary: "one-vs-rest: a binary learner per class",
 			Over: func(base string, c learner.Config, classes int) learner.Config {
 				return &OVRConfig{Classes: classes, Base: base, BaseConfig: c}
 			},
@@ -78,12 +78,12 @@ type ovr[T learner.Float] struct {
 
 // OVRConfig holds the settings of OVR.
 type OVRConfig struct {
-	// Classes is how many classes there will be, 0 for any number.
+	// Classes is the number of classes, 0 for any number.
 	//
 	// Where it is known, the learner that new ones begin with is saved. Default 0; 0 to 2^20.
 	Classes int `json:"classes" flag:"class-count"`
-	// Base is the learner of two classes, whose own settings are taken, too. Default obpm; a
-	// learner of two classes.
+	// Base is the binary learner, whose settings are accepted, too. Default obpm; a learner of two
+	// classes.
 	Base string `json:"base" flag:"base"`
 	// Part says which classes of a whole these are; nil: they are all. See
 	// [learner.Traits].ShardClasses. Default nil; a part of classes.

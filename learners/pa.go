@@ -50,7 +50,7 @@ func (*PAConfig) Entry() learner.Entry {
 type PAConfig struct {
 	// Variant is the rule: 0 is PA, 1 is PA-I, 2 is PA-II. Default 1; 0, 1 or 2.
 	Variant int `json:"variant" flag:"variant" values:"0|1|2"`
-	// C is the aggressiveness, the price of a loss that remains, 0 for 1. Default 0; 0 or more.
+	// C is the aggressiveness, the penalty of the remaining loss, 0 for 1. Default 0; 0 or more.
 	C float64 `json:"C" flag:"C" with:"variant=1|2" tune:"0.01|0.1|1|10"`
 
 	OnlineConfig

@@ -21,7 +21,7 @@ func (*PairsConfig) Entry() learner.Entry {
 		BaseConfig: &ROMMAConfig{Aggressive: true, Delta: 0.1,
 			KernelConfig: learner.KernelConfig{Kernel: "linear"}}},
 		newPairs[float32], newPairs[float64], learner.Entry{
-			Summary:  "a linear learner of pairs, one example of each class, so that it has a bias",
+			Summary:  "a linear learner on pairs of examples, which gives it a bias",
 			Optional: []string{"base.R", "base.grown"},
 		})
 }
@@ -79,7 +79,7 @@ type pairEnd[T learner.Float] struct {
 
 // PairsConfig holds the settings of Pairs.
 type PairsConfig struct {
-	// Base is the learner of the pairs, whose own settings are taken, too.
+	// Base is the learner of the pairs, whose settings are accepted, too.
 	//
 	// Those relative to the data take a pair to be as long as an example. Default romma; a learner
 	// of streams with one weight vector and no bias.

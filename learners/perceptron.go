@@ -19,7 +19,7 @@ func init() { learner.Register("perceptron", (*PerceptronConfig)(nil)) }
 func (*PerceptronConfig) Entry() learner.Entry {
 	return learner.EntryFor(PerceptronConfig{Eta: 1},
 		newPerceptron[float32], newPerceptron[float64], learner.Entry{
-			Summary:  "the perceptron, with a fixed margin if wanted",
+			Summary:  "the perceptron, optionally with a margin",
 			Holding:  holdWeights,
 			Optional: []string{"grown"},
 		})
@@ -67,13 +67,12 @@ func (*PerceptronConfig) Entry() learner.Entry {
 type PerceptronConfig struct {
 	// Margin is the margin b up to which an example is learned: y f <= b. Default 0; 0 or more.
 	Margin float64 `json:"margin" flag:"margin" tune:"0|0.1|1|10"`
-	// MarginRel is the margin as b/R^2, R the length of the longest example, with an appended bias
-	// and the soft margin.
+	// MarginRel is the margin as b/R^2, R the maximum norm, with an appended bias and the soft
+	// margin.
 	//
 	// With a kernel R^2 is K(x, x) of that example. Default 0; 0 or more.
 	MarginRel float64 `json:"margin_rel" flag:"margin-rel"`
-	// Beta is the margin, of weights of length 1, up to which an example is learned: y f <= beta
-	// |w|.
+	// Beta is the margin for weights of norm 1, up to which an example is learned: y f <= beta |w|.
 	//
 	// It goes without Margin, MarginRel and a kernel. Default 0; 0 or more.
 	Beta float64 `json:"beta,omitzero" flag:"beta"`

@@ -21,7 +21,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 	return learner.EntryFor(PUMMAConfig{P: "2", Delta: 0.01,
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 		newPUMMA[float32], newPUMMA[float64], learner.Entry{
-			Summary:  "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
+			Summary:  "PUMMA, approximate maximal p-norm margin with a direct bias, p >= 2",
 			Optional: []string{"r_neg", "r_pos", "w"},
 		})
 }
@@ -153,13 +153,13 @@ type PUMMAConfig struct {
 	// P is the p of |x|_p, the norm of the examples, or auto for 2 ln n, n features. Default 2; 2
 	// or more, or auto.
 	P string `json:"p" flag:"p"`
-	// Delta is the share of the maximal margin given up. Default 0.01; above 0 to 1.
+	// Delta is the fraction of the maximal margin given up. Default 0.01; above 0 to 1.
 	Delta float64 `json:"delta" flag:"delta"`
-	// SoftC is the weight C of the squared slacks (2-norm soft margin), 0 for a hard margin; each
-	// example presented is a new one. Default 0; 0 or more.
+	// SoftC is the weight C of the squared slacks (2-norm soft margin), 0 for a hard margin;
+	// repeated examples count separately. Default 0; 0 or more.
 	SoftC float64 `json:"soft_c" flag:"soft-c"`
-	// Budget is the number of examples kept at most while a stream is learned, 0 for no limit.
-	// Default 0; 0 to 2^31-1, not 1.
+	// Budget is the limit on support vectors of a stream, 0 for none. Default 0; 0 to 2^31-1, not
+	// 1.
 	Budget int `json:"budget,omitempty" flag:"budget" with:"kernel=poly|rbf,scale"`
 
 	learner.KernelConfig

@@ -65,7 +65,7 @@ type RFFConfig struct {
 	// Sigma is the width of the RBF kernel exp(-|x-z|^2/(2 sigma^2)), in units of |x|. Default 1;
 	// above 0.
 	Sigma float64 `json:"sigma" flag:"sigma" tune:"0.3|1|3|10"`
-	// Base is the learner of the random features, whose own settings are taken, too. Default
+	// Base is the learner of the random features, whose settings are accepted, too. Default
 	// perceptron; a learner of streams.
 	Base string `json:"base" flag:"base"`
 	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands

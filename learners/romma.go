@@ -62,10 +62,9 @@ func (*ROMMAConfig) Entry() learner.Entry {
 type ROMMAConfig struct {
 	// Aggressive updates while y f < 1 - delta, not only on mistakes. Default false.
 	Aggressive bool `json:"aggressive" flag:"aggressive"`
-	// Delta is the share of the maximal margin given up. Default 0.1; above 0 to 1.
+	// Delta is the fraction of the maximal margin given up. Default 0.1; above 0 to 1.
 	Delta float64 `json:"delta" flag:"delta" with:"aggressive"`
-	// Budget is the number of examples kept at most while a stream is learned, 0 for no limit.
-	// Default 0; 0 to 2^31-1.
+	// Budget is the limit on support vectors of a stream, 0 for none. Default 0; 0 to 2^31-1.
 	Budget int `json:"budget,omitempty" flag:"budget" with:"kernel=poly|rbf,scale"`
 
 	learner.KernelConfig

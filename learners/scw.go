@@ -13,8 +13,7 @@ func init() { learner.Register("scw", (*SCWConfig)(nil)) }
 func (*SCWConfig) Entry() learner.Entry {
 	return learner.EntryFor(SCWConfig{Covariance: "diagonal", C: 0.1, Eta: 0.9},
 		newSCW[float32], newSCW[float64], learner.Entry{
-			Summary: "SCW-I, soft confidence-weighted: each weight's step shrinks with its " +
-				"use, and is bounded",
+			Summary: "SCW-I, soft confidence-weighted: as AROW, with bounded steps",
 		})
 }
 
@@ -56,10 +55,9 @@ type SCWConfig struct {
 	// Covariance is diagonal: d numbers for d features; or full: d^2 of them. Default diagonal;
 	// diagonal or full.
 	Covariance string `json:"covariance" flag:"covariance" values:"diagonal|full"`
-	// C is the largest step alpha, the price of a loss that remains. Default 0.1; above 0.
+	// C is the largest step alpha, the penalty of the remaining loss. Default 0.1; above 0.
 	C float64 `json:"C" flag:"C" tune:"0.01|0.1|1|10"`
-	// Eta is the probability with which each example is to be predicted right. Default 0.9; above
-	// 0.5 to below 1.
+	// Eta is the required probability of a correct prediction. Default 0.9; above 0.5 to below 1.
 	Eta float64 `json:"eta" flag:"eta" tune:"0.6|0.75|0.9"`
 }
 

@@ -92,15 +92,15 @@ type sogp[T learner.Float] struct {
 
 // SOGPConfig holds the settings of SOGP.
 type SOGPConfig struct {
-	// Basis is the number of basis points kept at most. Default 100; 1 to 2^14.
+	// Basis is the limit on basis points. Default 100; 1 to 2^14.
 	Basis int `json:"basis" flag:"basis"`
 	// Noise is the standard deviation of the probit noise of scores, 0 for a step. Default 1; 0 or
 	// more.
 	Noise float64 `json:"noise" flag:"noise" tune:"0.001|0.01|0.1"`
-	// Eps is the rate eps of wrong labels, 0 for data without any. Default 0; 0 to below 0.5.
+	// Eps is the rate eps of label noise, 0 for none. Default 0; 0 to below 0.5.
 	Eps float64 `json:"eps" flag:"label-noise"`
-	// Novelty is the least share of K(x, x) outside the basis points' span that makes an example
-	// one of them. Default 0.0001; 1e-6 to below 1.
+	// Novelty is the smallest fraction of K(x, x) outside the span of the basis points that adds an
+	// example. Default 0.0001; 1e-6 to below 1.
 	Novelty float64 `json:"novelty" flag:"novelty"`
 
 	learner.KernelConfig

@@ -24,8 +24,7 @@ func (*SVMConfig) Entry() learner.Entry {
 	return learner.EntryFor(SVMConfig{C: 1, Norm: 1,
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}, Gap: 1e-6},
 		newSVM[float32], newSVM[float64], learner.Entry{
-			Summary: "the support vector machine, to a stated duality gap: the gold standard " +
-				"(whole data sets only)",
+			Summary: "the support vector machine, solved to a given duality gap (batch only)",
 			Holding: holdExpansion,
 		})
 }
@@ -88,9 +87,9 @@ type svm[T learner.Float] struct {
 type SVMConfig struct {
 	// C is the weight of the slacks, 0 for a hard margin. Default 1; 0 or more.
 	C float64 `json:"C" flag:"C" tune:"0.01|0.1|1|10|100"`
-	// Norm is 1 where the slacks count, 2 where their squares do. Default 1; 1 or 2.
+	// Norm is 1 to penalize slacks, 2 to penalize their squares. Default 1; 1 or 2.
 	Norm int `json:"norm" flag:"norm" values:"1|2"`
-	// NoBias makes it f(x) = w.x; else the problem has a bias of its own. Default false.
+	// NoBias learns f(x) = w.x without a bias. Default false.
 	NoBias bool `json:"no_bias" flag:"no-bias"`
 	// Gap is the duality gap to stop at, relative to the objective. Default 1e-06; 1e-12 to below
 	// 1.

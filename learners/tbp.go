@@ -22,8 +22,8 @@ func (*TBPConfig) Entry() learner.Entry {
 		Ties: "oldest", UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
 		KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 		newTBP[float32], newTBP[float64], learner.Entry{
-			Summary: "the Tighter Budget Perceptron: within a number of kept examples, by the " +
-				"errors that a removal would cause",
+			Summary: "the Tighter Budget Perceptron: removes the support vector that causes the " +
+				"fewest errors",
 			Optional: []string{"times", "cache_times"},
 		})
 }
@@ -96,24 +96,24 @@ type tbp[T learner.Float] struct {
 
 // TBPConfig holds the settings of TBP.
 type TBPConfig struct {
-	// Budget is the number of examples kept at most. Default 100; 1 to 2^31-1.
+	// Budget is the limit on support vectors. Default 100; 1 to 2^31-1.
 	Budget int `json:"budget" flag:"budget"`
-	// ErrorCache is the examples on which errors are counted: all, sv (those kept), random ones, or
-	// flips (whose label flips most). Default random; all, sv, random or flips.
+	// ErrorCache is the examples on which errors are counted: all, sv (support vectors), random
+	// ones, or flips (whose label changes most). Default random; all, sv, random or flips.
 	ErrorCache string `json:"error_cache" flag:"error-cache" values:"all|sv|random|flips"`
 	// ErrorSize is the number of examples on which errors are counted. Default 3000; 1 to 2^31-1.
 	ErrorSize int `json:"error_size" flag:"error-size" with:"error-cache=random|flips"`
-	// FlipsMost drops the example that changes its label most often, as the paper's figure 5
-	// prints, not least often. Default false.
+	// FlipsMost removes the example whose label changes most often, as printed in the paper's
+	// figure 5, instead of least often. Default false.
 	FlipsMost bool `json:"flips_most" flag:"flips-most" with:"error-cache=flips"`
-	// Ties is what goes where removals cause equal errors: the oldest, or by margin what is
-	// recognised best without itself. Default oldest; oldest or margin.
+	// Ties is what to remove if removals cause equal errors: the oldest, or by margin the one with
+	// the largest margin in its own absence. Default oldest; oldest or margin.
 	Ties string `json:"ties" flag:"ties" values:"oldest|margin"`
-	// Candidates is the number of kept examples that a removal chooses among, drawn anew each time,
-	// 0 for all. Default 0; 0 to 2^31-1.
+	// Candidates is the number of support vectors that a removal considers, sampled each time, 0
+	// for all. Default 0; 0 to 2^31-1.
 	Candidates int `json:"candidates,omitzero" flag:"candidates"`
-	// Removals is the number of examples that make room at once, the worst by one count of errors,
-	// 0 for 1. Default 0; 0 to 2^31-1.
+	// Removals is the number of support vectors removed together, by one count of errors, 0 for 1.
+	// Default 0; 0 to 2^31-1.
 	Removals int `json:"removals,omitzero" flag:"removals"`
 
 	UpdateConfig

@@ -24,8 +24,7 @@ func init() { learner.Register("vvm", (*VVMConfig)(nil)) }
 func (*VVMConfig) Entry() learner.Entry {
 	return learner.EntryFor(VVMConfig{Buffer: 10, PointsConfig: defaultPoints},
 		newVVM[float32], newVVM[float64], learner.Entry{
-			Summary: "the Virtual Vector Machine: a Gaussian posterior and a few virtual points " +
-				"that say what it can't",
+			Summary:  "the Virtual Vector Machine: a Gaussian posterior plus a few virtual points",
 			Optional: []string{"alarm"},
 		})
 }
@@ -87,16 +86,15 @@ type vvm[T learner.Float] struct {
 
 // PointsConfig holds the settings of EP over points.
 type PointsConfig struct {
-	// Noise is the rate eps of wrong labels, 0 for data that can be separated. Default 0.05; 0 to
-	// below 0.5.
+	// Noise is the rate eps of label noise, 0 for separable data. Default 0.05; 0 to below 0.5.
 	Noise float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto" tune:"0|0.01|0.1"`
 	// Tolerance is the largest change of a site at which EP ends, in units of its point's standard
 	// deviation. Default 0.001, of ep 1e-06; above 0.
 	Tolerance float64 `json:"tolerance" flag:"tolerance"`
-	// Sweeps is the number of sweeps of EP over the points at most, before it goes on with a
-	// smaller damping. Default 20, of ep 100; 1 to 2^30.
+	// Sweeps is the maximum number of EP sweeps before the damping is reduced. Default 20, of ep
+	// 100; 1 to 2^30.
 	Sweeps int `json:"sweeps" flag:"sweeps"`
-	// Damping is the share of a site's change that is made. Default 1; above 0 to 1.
+	// Damping is the fraction of a site's change that is applied. Default 1; above 0 to 1.
 	Damping float64 `json:"damping" flag:"damping"`
 	// NoiseAuto estimates eps on the way.
 	//
@@ -141,7 +139,8 @@ type VVMConfig struct {
 	// Pairs is the number of closest pairs of points that may be merged, 0 to evict only. Default
 	// 0; 0 to 2^24.
 	Pairs int `json:"pairs" flag:"merge-pairs"`
-	// LargestMargin evicts the point of the largest |R(x)|, margin over its standard deviation.
+	// LargestMargin evicts the point with the largest |R(x)|, its margin over its standard
+	// deviation.
 	//
 	// It is the paper's simple approximation of the smallest KL, and without label noise the same
 	// point. Default false.

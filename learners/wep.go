@@ -11,7 +11,7 @@ func init() { learner.Register("wep", (*WEPConfig)(nil)) }
 func (*WEPConfig) Entry() learner.Entry {
 	return learner.EntryFor(WEPConfig{Buffer: 10, PointsConfig: defaultPoints},
 		newWEP[float32], newWEP[float64], learner.Entry{
-			Summary:  "window expectation propagation: a Gaussian posterior and the last examples",
+			Summary:  "window expectation propagation: a Gaussian posterior plus the last examples",
 			Optional: []string{"alarm"},
 		})
 }
@@ -29,7 +29,7 @@ func (*WEPConfig) Entry() learner.Entry {
 //
 // Cost and memory: those of VVM, without pairs.
 type WEPConfig struct {
-	// Buffer is the number of examples kept, the last ones. Default 10; 0 to 4096.
+	// Buffer is the number of recent examples kept. Default 10; 0 to 4096.
 	Buffer int `json:"buffer" flag:"buffer"`
 
 	PointsConfig

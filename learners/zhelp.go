@@ -8,7 +8,7 @@ func (*ADFConfig) Help(field string) string {
 	case "Covariance":
 		return "full: d^2 numbers for d features; or diagonal: d of them"
 	case "Noise":
-		return "rate eps of wrong labels, 0 for data that can be separated; 0 to below 0.5"
+		return "rate eps of label noise, 0 for separable data; 0 to below 0.5"
 	case "NoiseAuto":
 		return "estimates eps on the way"
 	case "Probit":
@@ -23,11 +23,11 @@ func (c *ALMAConfig) Help(field string) string {
 	case "P":
 		return "p of |x|_p, the norm of the examples; 2 or more"
 	case "Alpha":
-		return "share of the maximal margin given up: B = sqrt(8)/alpha, C = sqrt(2), 0 for 0.9, unless B is given; 0 to 1"
+		return "fraction of the maximal margin given up: B = sqrt(8)/alpha, C = sqrt(2); 0 is 0.9, unless B is given; 0 to 1"
 	case "B":
-		return "B of the margin B sqrt((p-1)/k) at update k, 0 to leave it to alpha; 0 or more"
+		return "B of the margin B sqrt((p-1)/k) at update k, 0 to derive it from alpha; 0 or more"
 	case "C":
-		return "C of the step C/sqrt((p-1) k) at update k, beside B, 0 for sqrt(2); 0 or more"
+		return "C of the step C/sqrt((p-1) k) at update k, with B, 0 for sqrt(2); 0 or more"
 	}
 	return c.OnlineConfig.Help(field)
 }
@@ -38,7 +38,7 @@ func (*AROWConfig) Help(field string) string {
 	case "Covariance":
 		return "diagonal: d numbers for d features; or full: d^2 of them"
 	case "R":
-		return "how little an example changes, in units of |x|^2: less for examples of length 1; above 0"
+		return "regularization, in units of |x|^2: larger values change less per example; use smaller ones for examples of norm 1; above 0"
 	}
 	return ""
 }
@@ -47,9 +47,9 @@ func (*AROWConfig) Help(field string) string {
 func (c *BudgetConfig) Help(field string) string {
 	switch field {
 	case "Budget":
-		return "examples kept at most, 0 for no limit; 0 to 2^31-1"
+		return "limit on support vectors, 0 for none; 0 to 2^31-1"
 	case "Variable":
-		return "also removes what is recognised with a margin of beta without itself, whenever an example is learned"
+		return "also removes support vectors with a margin of beta in their own absence, at each update"
 	}
 	if text := c.UpdateConfig.Help(field); text != "" {
 		return text
@@ -74,15 +74,15 @@ func (*UpdateConfig) Help(field string) string {
 func (c *CRAMMAConfig) Help(field string) string {
 	switch field {
 	case "Epsilon":
-		return "power by which the threshold shrinks: beta/t^epsilon at update t; above 0"
+		return "exponent of the threshold: beta/t^epsilon at update t; above 0"
 	case "Beta":
 		return "threshold of the first update, in units of R; above 0"
 	case "Eta":
 		return "eta_0 of the rate eta_0 beta^-delta by which updates turn the weights; above 0"
 	case "EtaDelta":
-		return "power delta by which the rate eta_0 beta^-delta falls with beta; 0 or more"
+		return "exponent delta of the rate eta_0 beta^-delta; 0 or more"
 	case "R":
-		return "length that beta and eta are relative to, 0 for that of the longest example, with an appended bias and the soft margin; 0 or more"
+		return "norm that beta and eta are relative to, 0 for the maximum norm, with an appended bias and the soft margin; 0 or more"
 	}
 	return c.OnlineConfig.Help(field)
 }
@@ -91,9 +91,9 @@ func (c *CRAMMAConfig) Help(field string) string {
 func (c *KMPConfig) Help(field string) string {
 	switch field {
 	case "Size":
-		return "steps at most, each of which chooses an example; 1 to 2^31-1"
+		return "maximum number of steps; each chooses an example; 1 to 2^31-1"
 	case "Backfit":
-		return "fits all coefficients anew at each step"
+		return "refits all coefficients at each step"
 	}
 	return c.KernelConfig.Help(field)
 }
@@ -102,7 +102,7 @@ func (c *KMPConfig) Help(field string) string {
 func (*LMSConfig) Help(field string) string {
 	switch field {
 	case "Eta":
-		return "step size, of use below 2 over the squared length of the longest example; above 0"
+		return "step size, stable below 2 over the squared maximum norm; above 0"
 	}
 	return ""
 }
@@ -111,13 +111,13 @@ func (*LMSConfig) Help(field string) string {
 func (c *MICRAConfig) Help(field string) string {
 	switch field {
 	case "Beta":
-		return "margin at the first update, of weights of length 1; 0 or more"
+		return "margin at the first update, for weights of norm 1; 0 or more"
 	case "Epsilon":
-		return "power by which the margin shrinks: beta/t^epsilon at update t; 0 to 1"
+		return "exponent of the margin: beta/t^epsilon at update t; 0 to 1"
 	case "Eta":
-		return "step at the first update, of weights of length 1; above 0"
+		return "step at the first update, for weights of norm 1; above 0"
 	case "Zeta":
-		return "power by which the step shrinks: eta/t^zeta at update t; 0 to 1"
+		return "exponent of the step: eta/t^zeta at update t; 0 to 1"
 	}
 	return c.OnlineConfig.Help(field)
 }
@@ -128,9 +128,9 @@ func (*MPAConfig) Help(field string) string {
 	case "Variant":
 		return "rule: 0 is PA, 1 is PA-I, 2 is PA-II"
 	case "C":
-		return "aggressiveness, the price of a loss that remains, 0 for 1; 0 or more"
+		return "aggressiveness, the penalty of the remaining loss, 0 for 1; 0 or more"
 	case "Classes":
-		return "how many classes there will be, all rivals from the beginning, or 0 for those that come; 0 to 2^20"
+		return "classes, all compared from the start, 0 for those seen; 0 to 2^20"
 	}
 	return ""
 }
@@ -145,11 +145,11 @@ func (*NGConfig) Help(field string) string {
 	case "Decay":
 		return "factor of the covariance of earlier gradients at each example; above 0 to 1"
 	case "Lambda":
-		return "regulariser of the covariance, in units of squared gradients; above 0"
+		return "regularizer of the covariance, in units of squared gradients; above 0"
 	case "Eta":
-		return "step size at first; above 0"
+		return "initial step size; above 0"
 	case "EtaDecay":
-		return "c by which the step falls: eta/(1 + c n) after n steps, 0 to keep it; 0 or more"
+		return "decay c of the step: eta/(1 + c n) after n steps, 0 for none; 0 or more"
 	}
 	return ""
 }
@@ -162,17 +162,17 @@ func (c *OBPMConfig) Help(field string) string {
 	case "Tau":
 		return "probability that a member sees an example; 0 to 1"
 	case "Base":
-		return "base learner, whose own settings are taken, too; a learner of streams that is no ensemble"
+		return "base learner, whose settings are accepted, too; a learner of streams that is no ensemble"
 	case "Combine":
-		return "weights for the average of the members' weights, or vote to count their signs"
+		return "weights, which averages the members' weights, or vote, which counts their signs"
 	case "Cap":
-		return "bounds the average's length by 1 (step 15), which changes no label"
+		return "limits the averaged weights to norm 1 (step 15); labels do not change"
 	case "Budget":
-		return "examples kept at most, for all members together, 0 for no limit; 0 to 2^31-1"
+		return "limit on support vectors of all members together, 0 for none; 0 to 2^31-1"
 	case "Removal":
-		return "kept example that makes room: that of least norm (project, norm), the oldest, or that whose removal causes the fewest errors"
+		return "support vector to remove: with the smallest norm (project, norm), the oldest, or the one whose removal causes the fewest errors"
 	case "Together":
-		return "keeps members that stretch their weights side by side: several times as fast as learners of their own"
+		return "learns members that scale their weights in SIMD lanes, several times as fast as separate learners"
 	}
 	return c.KernelConfig.Help(field)
 }
@@ -193,7 +193,7 @@ func (*OnlineConfig) Help(field string) string {
 	case "Scale":
 		return "length by which the kernel divides examples, 0 for 1; 0 or more"
 	case "Budget":
-		return "examples kept at most while a stream is learned, 0 for no limit; 0 to 2^31-1"
+		return "limit on support vectors of a stream, 0 for none; 0 to 2^31-1"
 	}
 	return ""
 }
@@ -202,11 +202,11 @@ func (*OnlineConfig) Help(field string) string {
 func (*OVOConfig) Help(field string) string {
 	switch field {
 	case "Classes":
-		return "how many classes there will be, 0 for any number; 0 to 1024"
+		return "classes, 0 for any number; 0 to 1024"
 	case "Base":
-		return "learner of two classes, whose own settings are taken, too; a learner of two classes"
+		return "binary learner, whose settings are accepted, too; a learner of two classes"
 	case "TiesFirst":
-		return "predicts, of classes with as many votes, the one that came first, as LIBSVM does"
+		return "predicts the class seen first if votes are equal, as LIBSVM does"
 	}
 	return ""
 }
@@ -215,9 +215,9 @@ func (*OVOConfig) Help(field string) string {
 func (*OVRConfig) Help(field string) string {
 	switch field {
 	case "Classes":
-		return "how many classes there will be, 0 for any number; 0 to 2^20"
+		return "classes, 0 for any number; 0 to 2^20"
 	case "Base":
-		return "learner of two classes, whose own settings are taken, too; a learner of two classes"
+		return "binary learner, whose settings are accepted, too; a learner of two classes"
 	}
 	return ""
 }
@@ -228,7 +228,7 @@ func (c *PAConfig) Help(field string) string {
 	case "Variant":
 		return "rule: 0 is PA, 1 is PA-I, 2 is PA-II"
 	case "C":
-		return "aggressiveness, the price of a loss that remains, 0 for 1; 0 or more"
+		return "aggressiveness, the penalty of the remaining loss, 0 for 1; 0 or more"
 	}
 	return c.OnlineConfig.Help(field)
 }
@@ -237,7 +237,7 @@ func (c *PAConfig) Help(field string) string {
 func (*PairsConfig) Help(field string) string {
 	switch field {
 	case "Base":
-		return "learner of the pairs, whose own settings are taken, too; a learner of streams with one weight vector and no bias"
+		return "learner of the pairs, whose settings are accepted, too; a learner of streams with one weight vector and no bias"
 	}
 	return ""
 }
@@ -248,9 +248,9 @@ func (c *PerceptronConfig) Help(field string) string {
 	case "Margin":
 		return "margin b up to which an example is learned: y f <= b; 0 or more"
 	case "MarginRel":
-		return "margin as b/R^2, R the length of the longest example, with an appended bias and the soft margin; 0 or more"
+		return "margin as b/R^2, R the maximum norm, with an appended bias and the soft margin; 0 or more"
 	case "Beta":
-		return "margin, of weights of length 1, up to which an example is learned: y f <= beta |w|; 0 or more"
+		return "margin for weights of norm 1, up to which an example is learned: y f <= beta |w|; 0 or more"
 	case "Eta":
 		return "step size; above 0"
 	case "Lambda":
@@ -265,11 +265,11 @@ func (c *PUMMAConfig) Help(field string) string {
 	case "P":
 		return "p of |x|_p, the norm of the examples, or auto for 2 ln n, n features; 2 or more, or auto"
 	case "Delta":
-		return "share of the maximal margin given up; above 0 to 1"
+		return "fraction of the maximal margin given up; above 0 to 1"
 	case "SoftC":
-		return "weight C of the squared slacks (2-norm soft margin), 0 for a hard margin; each example presented is a new one; 0 or more"
+		return "weight C of the squared slacks (2-norm soft margin), 0 for a hard margin; repeated examples count separately; 0 or more"
 	case "Budget":
-		return "examples kept at most while a stream is learned, 0 for no limit; 0 to 2^31-1, not 1"
+		return "limit on support vectors of a stream, 0 for none; 0 to 2^31-1, not 1"
 	}
 	return c.KernelConfig.Help(field)
 }
@@ -282,7 +282,7 @@ func (*RFFConfig) Help(field string) string {
 	case "Sigma":
 		return "width of the RBF kernel exp(-|x-z|^2/(2 sigma^2)), in units of |x|; above 0"
 	case "Base":
-		return "learner of the random features, whose own settings are taken, too; a learner of streams"
+		return "learner of the random features, whose settings are accepted, too; a learner of streams"
 	}
 	return ""
 }
@@ -293,9 +293,9 @@ func (c *ROMMAConfig) Help(field string) string {
 	case "Aggressive":
 		return "updates while y f < 1 - delta, not only on mistakes"
 	case "Delta":
-		return "share of the maximal margin given up; above 0 to 1"
+		return "fraction of the maximal margin given up; above 0 to 1"
 	case "Budget":
-		return "examples kept at most while a stream is learned, 0 for no limit; 0 to 2^31-1"
+		return "limit on support vectors of a stream, 0 for none; 0 to 2^31-1"
 	}
 	return c.KernelConfig.Help(field)
 }
@@ -306,9 +306,9 @@ func (*SCWConfig) Help(field string) string {
 	case "Covariance":
 		return "diagonal: d numbers for d features; or full: d^2 of them"
 	case "C":
-		return "largest step alpha, the price of a loss that remains; above 0"
+		return "largest step alpha, the penalty of the remaining loss; above 0"
 	case "Eta":
-		return "probability with which each example is to be predicted right; above 0.5 to below 1"
+		return "required probability of a correct prediction; above 0.5 to below 1"
 	}
 	return ""
 }
@@ -317,13 +317,13 @@ func (*SCWConfig) Help(field string) string {
 func (c *SOGPConfig) Help(field string) string {
 	switch field {
 	case "Basis":
-		return "basis points kept at most; 1 to 2^14"
+		return "limit on basis points; 1 to 2^14"
 	case "Noise":
 		return "standard deviation of the probit noise of scores, 0 for a step; 0 or more"
 	case "Eps":
-		return "rate eps of wrong labels, 0 for data without any; 0 to below 0.5"
+		return "rate eps of label noise, 0 for none; 0 to below 0.5"
 	case "Novelty":
-		return "least share of K(x, x) outside the basis points' span that makes an example one of them; 1e-6 to below 1"
+		return "smallest fraction of K(x, x) outside the span of the basis points that adds an example; 1e-6 to below 1"
 	}
 	return c.KernelConfig.Help(field)
 }
@@ -334,9 +334,9 @@ func (c *SVMConfig) Help(field string) string {
 	case "C":
 		return "weight of the slacks, 0 for a hard margin; 0 or more"
 	case "Norm":
-		return "1 where the slacks count, 2 where their squares do"
+		return "1 to penalize slacks, 2 to penalize their squares"
 	case "NoBias":
-		return "makes it f(x) = w.x; else the problem has a bias of its own"
+		return "learns f(x) = w.x without a bias"
 	case "Gap":
 		return "duality gap to stop at, relative to the objective; 1e-12 to below 1"
 	}
@@ -347,19 +347,19 @@ func (c *SVMConfig) Help(field string) string {
 func (c *TBPConfig) Help(field string) string {
 	switch field {
 	case "Budget":
-		return "examples kept at most; 1 to 2^31-1"
+		return "limit on support vectors; 1 to 2^31-1"
 	case "ErrorCache":
-		return "examples on which errors are counted: all, sv (those kept), random ones, or flips (whose label flips most)"
+		return "examples on which errors are counted: all, sv (support vectors), random ones, or flips (whose label changes most)"
 	case "ErrorSize":
 		return "examples on which errors are counted; 1 to 2^31-1"
 	case "FlipsMost":
-		return "drops the example that changes its label most often, as the paper's figure 5 prints, not least often"
+		return "removes the example whose label changes most often, as printed in the paper's figure 5, instead of least often"
 	case "Ties":
-		return "what goes where removals cause equal errors: the oldest, or by margin what is recognised best without itself"
+		return "what to remove if removals cause equal errors: the oldest, or by margin the one with the largest margin in its own absence"
 	case "Candidates":
-		return "kept examples that a removal chooses among, drawn anew each time, 0 for all; 0 to 2^31-1"
+		return "support vectors that a removal considers, sampled each time, 0 for all; 0 to 2^31-1"
 	case "Removals":
-		return "examples that make room at once, the worst by one count of errors, 0 for 1; 0 to 2^31-1"
+		return "support vectors removed together, by one count of errors, 0 for 1; 0 to 2^31-1"
 	}
 	if text := c.UpdateConfig.Help(field); text != "" {
 		return text
@@ -371,13 +371,13 @@ func (c *TBPConfig) Help(field string) string {
 func (*PointsConfig) Help(field string) string {
 	switch field {
 	case "Noise":
-		return "rate eps of wrong labels, 0 for data that can be separated; 0 to below 0.5"
+		return "rate eps of label noise, 0 for separable data; 0 to below 0.5"
 	case "Tolerance":
 		return "largest change of a site at which EP ends, in units of its point's standard deviation; above 0"
 	case "Sweeps":
-		return "sweeps of EP over the points at most, before it goes on with a smaller damping; 1 to 2^30"
+		return "maximum number of EP sweeps before the damping is reduced; 1 to 2^30"
 	case "Damping":
-		return "share of a site's change that is made; above 0 to 1"
+		return "fraction of a site's change that is applied; above 0 to 1"
 	case "NoiseAuto":
 		return "estimates eps on the way"
 	case "Probit":
@@ -394,7 +394,7 @@ func (c *VVMConfig) Help(field string) string {
 	case "Pairs":
 		return "closest pairs of points that may be merged, 0 to evict only; 0 to 2^24"
 	case "LargestMargin":
-		return "evicts the point of the largest |R(x)|, margin over its standard deviation"
+		return "evicts the point with the largest |R(x)|, its margin over its standard deviation"
 	}
 	return c.PointsConfig.Help(field)
 }
@@ -403,7 +403,7 @@ func (c *VVMConfig) Help(field string) string {
 func (c *WEPConfig) Help(field string) string {
 	switch field {
 	case "Buffer":
-		return "examples kept, the last ones; 0 to 4096"
+		return "recent examples kept; 0 to 4096"
 	}
 	return c.PointsConfig.Help(field)
 }

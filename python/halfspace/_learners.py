@@ -39,8 +39,7 @@ class ADFClassifier(UnweightedClassifier):
     covariance : str, default "full"
         full: d^2 numbers for d features; or diagonal: d of them
     noise : float or "auto", default 0.05
-        rate eps of wrong labels, 0 for data that can be separated; 0 to below
-        0.5
+        rate eps of label noise, 0 for separable data; 0 to below 0.5
     probit : float, default 0
         standard deviation of the probit noise of scores, 0 for a step; 0 to
         1e100
@@ -95,14 +94,14 @@ class ALMAClassifier(HalfspaceClassifier):
     p : float, default 2
         p of |x|_p, the norm of the examples; 2 or more
     alpha : float, default 0
-        share of the maximal margin given up: B = sqrt(8)/alpha, C = sqrt(2),
-        0 for 0.9, unless B is given; 0 to 1
+        fraction of the maximal margin given up: B = sqrt(8)/alpha, C =
+        sqrt(2); 0 is 0.9, unless B is given; 0 to 1
     B : float, default 0
-        B of the margin B sqrt((p-1)/k) at update k, 0 to leave it to alpha; 0
-        or more
+        B of the margin B sqrt((p-1)/k) at update k, 0 to derive it from
+        alpha; 0 or more
     C : float, default 0
-        C of the step C/sqrt((p-1) k) at update k, beside B, 0 for sqrt(2); 0
-        or more
+        C of the step C/sqrt((p-1) k) at update k, with B, 0 for sqrt(2); 0 or
+        more
     kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
@@ -119,8 +118,7 @@ class ALMAClassifier(HalfspaceClassifier):
     scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
     budget : int, default 0
-        examples kept at most while a stream is learned, 0 for no limit; 0 to
-        2^31-1
+        limit on support vectors of a stream, 0 for none; 0 to 2^31-1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -193,15 +191,15 @@ class ALMAClassifier(HalfspaceClassifier):
 
 
 class AROWClassifier(HalfspaceClassifier):
-    """AROW, adaptive regularization of weights: each weight's step shrinks with its use.
+    """AROW, adaptive regularization of weights: frequent features change less.
 
     Parameters
     ----------
     covariance : str, default "diagonal"
         diagonal: d numbers for d features; or full: d^2 of them
     r : float, default 1
-        how little an example changes, in units of |x|^2: less for examples of
-        length 1; above 0
+        regularization, in units of |x|^2: larger values change less per
+        example; use smaller ones for examples of norm 1; above 0
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -245,15 +243,15 @@ class AROWClassifier(HalfspaceClassifier):
 
 
 class BudgetClassifier(HalfspaceClassifier):
-    """The Budget Perceptron: a kernel perceptron within a number of kept examples; without a limit, the kernel perceptron.
+    """The Budget Perceptron: a kernel perceptron with a limit on support vectors.
 
     Parameters
     ----------
     budget : int, default 100
-        examples kept at most, 0 for no limit; 0 to 2^31-1
+        limit on support vectors, 0 for none; 0 to 2^31-1
     variable : bool, default False
-        also removes what is recognised with a margin of beta without itself,
-        whenever an example is learned
+        also removes support vectors with a margin of beta in their own
+        absence, at each update
     beta : float, default 0
         margin up to which an example is learned: y f(x) <= beta; 0 or more
     update : str, default "perceptron"
@@ -351,19 +349,17 @@ class CRAMMAClassifier(UnweightedClassifier):
     Parameters
     ----------
     epsilon : float, default 0.5
-        power by which the threshold shrinks: beta/t^epsilon at update t;
-        above 0
+        exponent of the threshold: beta/t^epsilon at update t; above 0
     beta : float, default 1
         threshold of the first update, in units of R; above 0
     eta : float, default 0.01
         eta_0 of the rate eta_0 beta^-delta by which updates turn the weights;
         above 0
     eta_delta : float, default 1
-        power delta by which the rate eta_0 beta^-delta falls with beta; 0 or
-        more
+        exponent delta of the rate eta_0 beta^-delta; 0 or more
     R : float, default 0
-        length that beta and eta are relative to, 0 for that of the longest
-        example, with an appended bias and the soft margin; 0 or more
+        norm that beta and eta are relative to, 0 for the maximum norm, with
+        an appended bias and the soft margin; 0 or more
     kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
@@ -380,8 +376,7 @@ class CRAMMAClassifier(UnweightedClassifier):
     scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
     budget : int, default 0
-        examples kept at most while a stream is learned, 0 for no limit; 0 to
-        2^31-1
+        limit on support vectors of a stream, 0 for none; 0 to 2^31-1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -455,21 +450,19 @@ class CRAMMAClassifier(UnweightedClassifier):
 
 
 class EPClassifier(UnweightedClassifier):
-    """Expectation propagation: the Gaussian posterior of all examples at once (whole data sets only).
+    """Expectation propagation: the Gaussian posterior of a data set (batch only).
 
     Parameters
     ----------
     noise : float or "auto", default 0.05
-        rate eps of wrong labels, 0 for data that can be separated; 0 to below
-        0.5
+        rate eps of label noise, 0 for separable data; 0 to below 0.5
     tolerance : float, default 1e-06
         largest change of a site at which EP ends, in units of its point's
         standard deviation; above 0
     sweeps : int, default 100
-        sweeps of EP over the points at most, before it goes on with a smaller
-        damping; 1 to 2^30
+        maximum number of EP sweeps before the damping is reduced; 1 to 2^30
     damping : float, default 1
-        share of a site's change that is made; above 0 to 1
+        fraction of a site's change that is applied; above 0 to 1
     probit : float, default 0
         standard deviation of the probit noise of scores, 0 for a step; 0 to
         1e100
@@ -519,14 +512,14 @@ class EPClassifier(UnweightedClassifier):
 
 
 class KMPClassifier(UnweightedClassifier):
-    """Kernel matching pursuit: a least squares fit by a few examples, chosen one by one (whole data sets only).
+    """Kernel matching pursuit: least squares by few examples, chosen greedily (batch only).
 
     Parameters
     ----------
     size : int, default 100
-        steps at most, each of which chooses an example; 1 to 2^31-1
+        maximum number of steps; each chooses an example; 1 to 2^31-1
     backfit : bool, default False
-        fits all coefficients anew at each step
+        refits all coefficients at each step
     kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
@@ -602,8 +595,7 @@ class LMSClassifier(HalfspaceClassifier):
     Parameters
     ----------
     eta : float, default 0.5
-        step size, of use below 2 over the squared length of the longest
-        example; above 0
+        step size, stable below 2 over the squared maximum norm; above 0
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -649,13 +641,13 @@ class MICRAClassifier(UnweightedClassifier):
     Parameters
     ----------
     beta : float, default 0.1
-        margin at the first update, of weights of length 1; 0 or more
+        margin at the first update, for weights of norm 1; 0 or more
     epsilon : float, default 0.1
-        power by which the margin shrinks: beta/t^epsilon at update t; 0 to 1
+        exponent of the margin: beta/t^epsilon at update t; 0 to 1
     eta : float, default 1
-        step at the first update, of weights of length 1; above 0
+        step at the first update, for weights of norm 1; above 0
     zeta : float, default 0.9
-        power by which the step shrinks: eta/t^zeta at update t; 0 to 1
+        exponent of the step: eta/t^zeta at update t; 0 to 1
     kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
@@ -672,8 +664,7 @@ class MICRAClassifier(UnweightedClassifier):
     scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
     budget : int, default 0
-        examples kept at most while a stream is learned, 0 for no limit; 0 to
-        2^31-1
+        limit on support vectors of a stream, 0 for none; 0 to 2^31-1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -744,17 +735,16 @@ class MICRAClassifier(UnweightedClassifier):
 
 
 class MPAClassifier(HalfspaceClassifier):
-    """Passive-aggressive for any number of classes, by one loss of all.
+    """Multiclass passive-aggressive: one loss for all classes.
 
     Parameters
     ----------
     variant : int, default 1
         rule: 0 is PA, 1 is PA-I, 2 is PA-II
     C : float, default 0
-        aggressiveness, the price of a loss that remains, 0 for 1; 0 or more
+        aggressiveness, the penalty of the remaining loss, 0 for 1; 0 or more
     classes : int, default 0
-        how many classes there will be, all rivals from the beginning, or 0
-        for those that come; 0 to 2^20
+        classes, all compared from the start, 0 for those seen; 0 to 2^20
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -813,12 +803,12 @@ class NGClassifier(HalfspaceClassifier):
         factor of the covariance of earlier gradients at each example; above 0
         to 1
     lambda_ : float, default 1
-        regulariser of the covariance, in units of squared gradients; above 0
+        regularizer of the covariance, in units of squared gradients; above 0
     eta : float, default 1
-        step size at first; above 0
+        initial step size; above 0
     eta_decay : float, default 0.002
-        c by which the step falls: eta/(1 + c n) after n steps, 0 to keep it;
-        0 or more
+        decay c of the step: eta/(1 + c n) after n steps, 0 for none; 0 or
+        more
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -874,7 +864,7 @@ class NGClassifier(HalfspaceClassifier):
 
 
 class OBPMClassifier(HalfspaceClassifier):
-    """Online Bayes point machine: the average of many learners, each on random parts of the stream.
+    """Online Bayes point machine: the average of many learners, each on a random subsample.
 
     Parameters
     ----------
@@ -883,19 +873,19 @@ class OBPMClassifier(HalfspaceClassifier):
     tau : float, default 0.3
         probability that a member sees an example; 0 to 1
     base : str, default "perceptron"
-        base learner, whose own settings are taken, too; a learner of streams
+        base learner, whose settings are accepted, too; a learner of streams
         that is no ensemble
     combine : str, default "weights"
-        weights for the average of the members' weights, or vote to count
+        weights, which averages the members' weights, or vote, which counts
         their signs
     cap : bool, default False
-        bounds the average's length by 1 (step 15), which changes no label
+        limits the averaged weights to norm 1 (step 15); labels do not change
     budget : int, default 1000
-        examples kept at most, for all members together, 0 for no limit; 0 to
+        limit on support vectors of all members together, 0 for none; 0 to
         2^31-1
     removal : str, default "project"
-        kept example that makes room: that of least norm (project, norm), the
-        oldest, or that whose removal causes the fewest errors
+        support vector to remove: with the smallest norm (project, norm), the
+        oldest, or the one whose removal causes the fewest errors
     kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
@@ -912,8 +902,8 @@ class OBPMClassifier(HalfspaceClassifier):
     scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
     together : bool, default True
-        keeps members that stretch their weights side by side: several times
-        as fast as learners of their own
+        learns members that scale their weights in SIMD lanes, several times
+        as fast as separate learners
     base_config : dict, default None
         Settings of the base, by name.
 
@@ -1005,7 +995,7 @@ class PAClassifier(HalfspaceClassifier):
     variant : int, default 1
         rule: 0 is PA, 1 is PA-I, 2 is PA-II
     C : float, default 0
-        aggressiveness, the price of a loss that remains, 0 for 1; 0 or more
+        aggressiveness, the penalty of the remaining loss, 0 for 1; 0 or more
     kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
@@ -1022,8 +1012,7 @@ class PAClassifier(HalfspaceClassifier):
     scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
     budget : int, default 0
-        examples kept at most while a stream is learned, 0 for no limit; 0 to
-        2^31-1
+        limit on support vectors of a stream, 0 for none; 0 to 2^31-1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -1088,12 +1077,12 @@ class PAClassifier(HalfspaceClassifier):
 
 
 class PairsClassifier(UnweightedClassifier):
-    """A linear learner of pairs, one example of each class, so that it has a bias.
+    """A linear learner on pairs of examples, which gives it a bias.
 
     Parameters
     ----------
     base : str, default "romma"
-        learner of the pairs, whose own settings are taken, too; a learner of
+        learner of the pairs, whose settings are accepted, too; a learner of
         streams with one weight vector and no bias
     base_config : dict, default None
         Settings of the base, by name.
@@ -1138,17 +1127,17 @@ class PairsClassifier(UnweightedClassifier):
 
 
 class PerceptronClassifier(HalfspaceClassifier):
-    """The perceptron, with a fixed margin if wanted.
+    """The perceptron, optionally with a margin.
 
     Parameters
     ----------
     margin : float, default 0
         margin b up to which an example is learned: y f <= b; 0 or more
     margin_rel : float, default 0
-        margin as b/R^2, R the length of the longest example, with an appended
-        bias and the soft margin; 0 or more
+        margin as b/R^2, R the maximum norm, with an appended bias and the
+        soft margin; 0 or more
     beta : float, default 0
-        margin, of weights of length 1, up to which an example is learned: y f
+        margin for weights of norm 1, up to which an example is learned: y f
         <= beta |w|; 0 or more
     eta : float, default 1
         step size; above 0
@@ -1171,8 +1160,7 @@ class PerceptronClassifier(HalfspaceClassifier):
     scale : float, default 0
         length by which the kernel divides examples, 0 for 1; 0 or more
     budget : int, default 0
-        examples kept at most while a stream is learned, 0 for no limit; 0 to
-        2^31-1
+        limit on support vectors of a stream, 0 for none; 0 to 2^31-1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -1248,7 +1236,7 @@ class PerceptronClassifier(HalfspaceClassifier):
 
 
 class PUMMAClassifier(UnweightedClassifier):
-    """PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2.
+    """PUMMA, approximate maximal p-norm margin with a direct bias, p >= 2.
 
     Parameters
     ----------
@@ -1256,13 +1244,12 @@ class PUMMAClassifier(UnweightedClassifier):
         p of |x|_p, the norm of the examples, or auto for 2 ln n, n features;
         2 or more, or auto
     delta : float, default 0.01
-        share of the maximal margin given up; above 0 to 1
+        fraction of the maximal margin given up; above 0 to 1
     soft_c : float, default 0
         weight C of the squared slacks (2-norm soft margin), 0 for a hard
-        margin; each example presented is a new one; 0 or more
+        margin; repeated examples count separately; 0 or more
     budget : int, default 0
-        examples kept at most while a stream is learned, 0 for no limit; 0 to
-        2^31-1, not 1
+        limit on support vectors of a stream, 0 for none; 0 to 2^31-1, not 1
     kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
@@ -1355,7 +1342,7 @@ class RFFClassifier(HalfspaceClassifier):
         width of the RBF kernel exp(-|x-z|^2/(2 sigma^2)), in units of |x|;
         above 0
     base : str, default "perceptron"
-        learner of the random features, whose own settings are taken, too; a
+        learner of the random features, whose settings are accepted, too; a
         learner of streams
     base_config : dict, default None
         Settings of the base, by name.
@@ -1415,10 +1402,9 @@ class ROMMAClassifier(UnweightedClassifier):
     aggressive : bool, default False
         updates while y f < 1 - delta, not only on mistakes
     delta : float, default 0.1
-        share of the maximal margin given up; above 0 to 1
+        fraction of the maximal margin given up; above 0 to 1
     budget : int, default 0
-        examples kept at most while a stream is learned, 0 for no limit; 0 to
-        2^31-1
+        limit on support vectors of a stream, 0 for none; 0 to 2^31-1
     kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
@@ -1498,17 +1484,16 @@ class ROMMAClassifier(UnweightedClassifier):
 
 
 class SCWClassifier(HalfspaceClassifier):
-    """SCW-I, soft confidence-weighted: each weight's step shrinks with its use, and is bounded.
+    """SCW-I, soft confidence-weighted: as AROW, with bounded steps.
 
     Parameters
     ----------
     covariance : str, default "diagonal"
         diagonal: d numbers for d features; or full: d^2 of them
     C : float, default 0.1
-        largest step alpha, the price of a loss that remains; above 0
+        largest step alpha, the penalty of the remaining loss; above 0
     eta : float, default 0.9
-        probability with which each example is to be predicted right; above
-        0.5 to below 1
+        required probability of a correct prediction; above 0.5 to below 1
 
     The other parameters are those of :class:`HalfspaceClassifier`.
     """
@@ -1560,15 +1545,15 @@ class SOGPClassifier(UnweightedClassifier):
     Parameters
     ----------
     basis : int, default 100
-        basis points kept at most; 1 to 2^14
+        limit on basis points; 1 to 2^14
     noise : float, default 1
         standard deviation of the probit noise of scores, 0 for a step; 0 or
         more
     eps : float, default 0
-        rate eps of wrong labels, 0 for data without any; 0 to below 0.5
+        rate eps of label noise, 0 for none; 0 to below 0.5
     novelty : float, default 0.0001
-        least share of K(x, x) outside the basis points' span that makes an
-        example one of them; 1e-6 to below 1
+        smallest fraction of K(x, x) outside the span of the basis points that
+        adds an example; 1e-6 to below 1
     kernel : str, default "linear"
         linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
         |x-z|^2)
@@ -1649,16 +1634,16 @@ class SOGPClassifier(UnweightedClassifier):
 
 
 class SVMClassifier(HalfspaceClassifier):
-    """The support vector machine, to a stated duality gap: the gold standard (whole data sets only).
+    """The support vector machine, solved to a given duality gap (batch only).
 
     Parameters
     ----------
     C : float, default 1
         weight of the slacks, 0 for a hard margin; 0 or more
     norm : int, default 1
-        1 where the slacks count, 2 where their squares do
+        1 to penalize slacks, 2 to penalize their squares
     no_bias : bool, default False
-        makes it f(x) = w.x; else the problem has a bias of its own
+        learns f(x) = w.x without a bias
     gap : float, default 1e-06
         duality gap to stop at, relative to the objective; 1e-12 to below 1
     kernel : str, default "linear"
@@ -1739,29 +1724,29 @@ class SVMClassifier(HalfspaceClassifier):
 
 
 class TBPClassifier(HalfspaceClassifier):
-    """The Tighter Budget Perceptron: within a number of kept examples, by the errors that a removal would cause.
+    """The Tighter Budget Perceptron: removes the support vector that causes the fewest errors.
 
     Parameters
     ----------
     budget : int, default 100
-        examples kept at most; 1 to 2^31-1
+        limit on support vectors; 1 to 2^31-1
     error_cache : str, default "random"
-        examples on which errors are counted: all, sv (those kept), random
-        ones, or flips (whose label flips most)
+        examples on which errors are counted: all, sv (support vectors),
+        random ones, or flips (whose label changes most)
     error_size : int, default 3000
         examples on which errors are counted; 1 to 2^31-1
     flips_most : bool, default False
-        drops the example that changes its label most often, as the paper's
-        figure 5 prints, not least often
+        removes the example whose label changes most often, as printed in the
+        paper's figure 5, instead of least often
     ties : str, default "oldest"
-        what goes where removals cause equal errors: the oldest, or by margin
-        what is recognised best without itself
+        what to remove if removals cause equal errors: the oldest, or by
+        margin the one with the largest margin in its own absence
     candidates : int, default 0
-        kept examples that a removal chooses among, drawn anew each time, 0
-        for all; 0 to 2^31-1
+        support vectors that a removal considers, sampled each time, 0 for
+        all; 0 to 2^31-1
     removals : int, default 0
-        examples that make room at once, the worst by one count of errors, 0
-        for 1; 0 to 2^31-1
+        support vectors removed together, by one count of errors, 0 for 1; 0
+        to 2^31-1
     beta : float, default 0
         margin up to which an example is learned: y f(x) <= beta; 0 or more
     update : str, default "perceptron"
@@ -1869,7 +1854,7 @@ class TBPClassifier(HalfspaceClassifier):
 
 
 class VVMClassifier(UnweightedClassifier):
-    """The Virtual Vector Machine: a Gaussian posterior and a few virtual points that say what it can't.
+    """The Virtual Vector Machine: a Gaussian posterior plus a few virtual points.
 
     Parameters
     ----------
@@ -1878,19 +1863,17 @@ class VVMClassifier(UnweightedClassifier):
     pairs : int, default 0
         closest pairs of points that may be merged, 0 to evict only; 0 to 2^24
     largest_margin : bool, default False
-        evicts the point of the largest |R(x)|, margin over its standard
+        evicts the point with the largest |R(x)|, its margin over its standard
         deviation
     noise : float or "auto", default 0.05
-        rate eps of wrong labels, 0 for data that can be separated; 0 to below
-        0.5
+        rate eps of label noise, 0 for separable data; 0 to below 0.5
     tolerance : float, default 0.001
         largest change of a site at which EP ends, in units of its point's
         standard deviation; above 0
     sweeps : int, default 20
-        sweeps of EP over the points at most, before it goes on with a smaller
-        damping; 1 to 2^30
+        maximum number of EP sweeps before the damping is reduced; 1 to 2^30
     damping : float, default 1
-        share of a site's change that is made; above 0 to 1
+        fraction of a site's change that is applied; above 0 to 1
     probit : float, default 0
         standard deviation of the probit noise of scores, 0 for a step; 0 to
         1e100
@@ -1953,23 +1936,21 @@ class VVMClassifier(UnweightedClassifier):
 
 
 class WEPClassifier(UnweightedClassifier):
-    """Window expectation propagation: a Gaussian posterior and the last examples.
+    """Window expectation propagation: a Gaussian posterior plus the last examples.
 
     Parameters
     ----------
     buffer : int, default 10
-        examples kept, the last ones; 0 to 4096
+        recent examples kept; 0 to 4096
     noise : float or "auto", default 0.05
-        rate eps of wrong labels, 0 for data that can be separated; 0 to below
-        0.5
+        rate eps of label noise, 0 for separable data; 0 to below 0.5
     tolerance : float, default 0.001
         largest change of a site at which EP ends, in units of its point's
         standard deviation; above 0
     sweeps : int, default 20
-        sweeps of EP over the points at most, before it goes on with a smaller
-        damping; 1 to 2^30
+        maximum number of EP sweeps before the damping is reduced; 1 to 2^30
     damping : float, default 1
-        share of a site's change that is made; above 0 to 1
+        fraction of a site's change that is applied; above 0 to 1
     probit : float, default 0
         standard deviation of the probit noise of scores, 0 for a step; 0 to
         1e100
