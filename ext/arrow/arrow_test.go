@@ -238,7 +238,7 @@ func TestBroken(t *testing.T) {
 		err    error
 	}{
 		{"a null", ab, []string{`{"a":1,"y":0},{"a":null,"y":1}`}, dataset.Options{},
-			`:2:1: column "a": the value is missing: say by Options.Missing`, dataset.ErrBadRow},
+			`:2:1: column "a": the value is missing: impute it with Options.Missing`, dataset.ErrBadRow},
 		{"no label", ab, []string{`{"a":1,"y":0},{"a":1,"y":null}`}, dataset.Options{},
 			`:2:2: column "y": the label is missing`, dataset.ErrBadRow},
 		{"infinity", ab, []string{`{"a":1,"y":0},{"a":"Inf","y":1}`}, dataset.Options{},

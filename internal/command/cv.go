@@ -180,20 +180,20 @@ func (t *trainer) printCV(w io.Writer, r *cvReport) error {
 	rows.add("examples", "%d, %d features", n, r.Features)
 	way := "in the order of the data"
 	if r.Shuffle {
-		way = "each in a fresh order"
+		way = "shuffled"
 	}
 	if t.o.UntilConverged {
 		way = "until converged, " + way
 	} else {
 		way = Plural(r.Folds[0].Epochs, "epoch") + ", " + way
 	}
-	rows.add("folds", "%d, drawn from seed %d; %s", folds(r.Folds), r.Seed, way)
+	rows.add("folds", "%d, seed %d; %s", folds(r.Folds), r.Seed, way)
 	if r.Diverged > 0 {
 		rows.add("error", "none: it diverged in %d of %s", r.Diverged,
 			Plural(len(r.Folds), "fold"))
 	} else {
-		rows.add("error", "%.3f ± %.3f %% (95 %%, corrected for folds that share what they are "+
-			"trained on)", 100**r.Error, 100**r.PM)
+		rows.add("error", "%.3f ± %.3f %% (95 %%, corrected for overlapping "+
+			"training sets)", 100**r.Error, 100**r.PM)
 	}
 	if r.Score != nil {
 		rows.add(scoreName(r.Metric), "%s ± %s%s", shownScore(r.Metric, *r.Score),

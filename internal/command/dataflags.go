@@ -191,7 +191,7 @@ func dataError(err error, kept string) error {
 		if row.Good == 1 {
 			ones = "one"
 		}
-		next = fmt.Sprintf("1 bad row after %d good %s; %s. To go on past bad rows: --on-error "+
+		next = fmt.Sprintf("1 bad row after %d good %s; %s. To skip bad rows: --on-error "+
 			"skip (or limit=100).", row.Good, ones, kept)
 		if row.Good == 0 {
 			next += labelPlace(row)

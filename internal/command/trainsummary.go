@@ -63,12 +63,12 @@ func (r *trainReport) learned(rows *summaryRows, res *training.Result) {
 		rows.add("layout", "%s, %s", r.Format, r.Layout)
 	}
 	if p := r.Prepared; len(p.Auto) > 0 {
-		rows.add("prepared", "%s: the default with %s; --%s none leaves out", p, r.Format,
+		rows.add("prepared", "%s: the default for %s; --%s none turns it off", p, r.Format,
 			strings.Join(p.Auto, " none, --"))
 	}
 	if r.Few {
-		rows.add("epochs", "%d, each in a fresh order: the default with %s of fewer than %d rows; "+
-			"--epochs 1 takes one", training.FewEpochs, r.Format, training.FewRows)
+		rows.add("epochs", "%d, shuffled: the default for %s with fewer than %d rows; "+
+			"--epochs 1 uses one", training.FewEpochs, r.Format, training.FewRows)
 	}
 	if r.Fit != nil && r.Fit.Gap != nil {
 		rows.add("examples", "%d", r.Examples)
@@ -139,7 +139,7 @@ func (r *trainReport) measured(rows *summaryRows, res *training.Result, m *metri
 		if strings.HasPrefix(t.Target, "recall") {
 			of = "recall"
 		}
-		rows.add("threshold", "%.4g: precision %.3f, recall %.3f on examples not learned yet; %s "+
+		rows.add("threshold", "%.4g: precision %.3f, recall %.3f on progressive scores; %s "+
 			"%.3f to %.3f (95 %%)", t.Score, t.Precision, t.Recall, of, t.Low, t.High)
 	}
 	if r.BadRows > 0 {

@@ -101,7 +101,7 @@ func (w *watcher) Drifted(d eval.Drift) {
 	if w.t.output.quiet {
 		return
 	}
-	what := map[string]string{training.DriftReset: "; the learner begins anew",
+	what := map[string]string{training.DriftReset: "; the learner restarts",
 		training.DriftForget: "; the learner forgets"}[w.t.o.OnDrift]
 	fmt.Fprintf(w.t.cmd.ErrOrStderr(), "drift after %d examples: errors have risen (%.2f %% since "+
 		"the last drift or the beginning)%s\n", d.Example, 100*d.Error, what)

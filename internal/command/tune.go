@@ -273,7 +273,7 @@ func (t *tuner) print(w io.Writer, r *tuneReport) error {
 	if !inPercent(r.Metric) {
 		unit = scoreName(r.Metric)
 	}
-	fmt.Fprintf(&b, "%9s%s %10s  %s\n", "error %", head, "examples", "behind the best, in "+unit)
+	fmt.Fprintf(&b, "%9s%s %10s  %s\n", "error %", head, "examples", "gap to the best, "+unit)
 	for k, s := range r.Settings {
 		for i, a := range t.axes {
 			fmt.Fprintf(&b, "%-*s  ", widths[i], s.Setting[a.flag])
@@ -298,7 +298,7 @@ func (t *tuner) print(w io.Writer, r *tuneReport) error {
 			fmt.Fprintf(&b, "%s ± %s", shownScore(r.Metric, *s.Behind),
 				shownScore(r.Metric, *s.PM))
 			if s.Dropped {
-				b.WriteString(", dropped")
+				b.WriteString(", eliminated")
 			} else {
 				fmt.Fprintf(&b, " (p = %s)", shortP(*s.P))
 			}
@@ -314,16 +314,16 @@ func (t *tuner) print(w io.Writer, r *tuneReport) error {
 	if r.By == compare.ByFolds {
 		what = "by cross-validation"
 	}
-	value, side := 100*r.Error, "low"
+	value, bias := 100*r.Error, "low"
 	name, text := compare.ScoreError, fmt.Sprintf("%.3f %%", value)
 	if r.Score != nil {
 		name, text = scoreName(r.Metric), shownScore(r.Metric, *r.Score)+percentSign(r.Metric)
 	}
 	if compare.LargerIsBetter(r.Metric) {
-		side = "high"
+		bias = "high"
 	}
-	rows.add(name, "%s %s; of the best of %s it is on the %s side", text, what,
-		Plural(len(r.Settings), "setting"), side)
+	rows.add(name, "%s %s; biased %s, as the best of %s", text, what,
+		bias, Plural(len(r.Settings), "setting"))
 	rows.add("command", "%s", r.Command)
 	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, Plural(r.Threads, "thread"))
 	if r.Model != nil {

@@ -462,7 +462,7 @@ func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
 	case isNotFinite(t):
 		return fmt.Sprintf("expected a finite number, found %q", t)
 	case IsMissing([]byte(t)):
-		return "expected a number, the value is missing: say by Options.Missing what it stands for"
+		return "expected a number, the value is missing: impute it with Options.Missing"
 	case st == numRange:
 		return tooLarge[T](t)
 	case c.Offset+int64(off) < c.Layout.Own.(*csvLayout).units:

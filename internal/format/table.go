@@ -306,7 +306,7 @@ func (r *tableRow[T]) weigh() (bad string) {
 }
 
 // valueMissing is what is wrong with a value that is missing.
-const valueMissing = "the value is missing: say by Options.Missing what it stands for"
+const valueMissing = "the value is missing: impute it with Options.Missing"
 
 // number looks at a value of a column.
 func (r *tableRow[T]) number(f int, v T) (bad string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/format"
 )
 
-// Options.Epochs of 0 stands for FewEpochs passes, each in a fresh order, over files of columns
+// Options.Epochs of 0 stands for FewEpochs passes, shuffled, over files of columns
 // that have fewer than FewRows rows and FewFields values at most: one pass leaves too much of few
 // examples unlearned. It stands for one pass over all else, and over streams.
 const (

@@ -131,7 +131,7 @@ func TestFewPassesTold(t *testing.T) {
 	res := must(training.Run(t.Context(), o, training.Env{Observer: heard}))(t)
 	if p := res.Plan; heard.n != 2 || res.Info.BadRows != 2 || !p.Few || p.Epochs != 5 ||
 		!p.Shuffle || p.Way != training.Passes ||
-		!strings.Contains(p.String(), "passes: 5 passes, each in a fresh order, as of csv of "+
+		!strings.Contains(p.String(), "passes: 5 passes, shuffled, as of csv of "+
 			"fewer than 10000 rows") {
 		t.Errorf("%d bad rows, %v", heard.n, p)
 	}

@@ -122,7 +122,7 @@ func (p *Plan) String() string {
 		way = fmt.Sprintf("%d passes", p.Epochs)
 	}
 	if p.Shuffle {
-		way += ", each in a fresh order"
+		way += ", shuffled"
 	}
 	if p.Few {
 		way += fmt.Sprintf(", as of %s of fewer than %d rows", p.Format, FewRows)
