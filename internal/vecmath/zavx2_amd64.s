@@ -716,6 +716,37 @@ TEXT ·sparseDotAxpyMixedAVX2(SB), NOSPLIT, $0-48
 	VMOVSD X0, ret+40(FP)
 	RET
 
+// func sparseDotAxpyRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32, val *float32)
+// R9, R10, R11 = ptr, f and a of the example; R12, R13 = the ends of its idx and val; DX = examples
+// left.
+TEXT ·sparseDotAxpyRunAVX2(SB), NOSPLIT, $0-56
+	MOVQ f+0(FP), R10
+	MOVQ w+8(FP), DI
+	MOVQ a+16(FP), R11
+	MOVQ ptr+24(FP), R9
+	MOVQ n+32(FP), DX
+	MOVQ idx+40(FP), R12
+	MOVQ val+48(FP), R13
+
+example:
+	MOVQ R12, R8
+	MOVQ R13, SI
+	MOVQ 8(R9), CX
+	SUBQ (R9), CX
+	LEAQ (R12)(CX*4), R12
+	LEAQ (R13)(CX*4), R13
+	VMOVSD (R11), X14
+#define AXPY
+#include "sparsedot_avx2.h"
+#undef AXPY
+	VMOVSD X0, (R10)
+	ADDQ $8, R9
+	ADDQ $8, R10
+	ADDQ $8, R11
+	DECQ DX
+	JNE example
+	RET
+
 // ADDROW adds 32 lanes of a row, in pairs, to a sum; Y5 is 1 in every lane.
 #define ADDROW(row, sum) \
 	VPMADDWD (row)(AX*1), Y5, Y6; \

@@ -416,6 +416,16 @@ func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32,
 	return f
 }
 
+func sparseDotAxpyRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32,
+	val *float32) {
+	switch active {
+	case AVX2, AVX512:
+		sparseDotAxpyRunAVX2(f, w, a, ptr, n, idx, val)
+		return
+	}
+	sparseDotAxpyRunPlain(f, w, nw, a, ptr, n, idx, val)
+}
+
 // AVX2 and NEON multiply no 64 bits by 64.
 //
 //go:nosplit

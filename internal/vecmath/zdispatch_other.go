@@ -133,6 +133,11 @@ func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32,
 	return f
 }
 
+func sparseDotAxpyRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32,
+	val *float32) {
+	sparseDotAxpyRunPlain(f, w, nw, a, ptr, n, idx, val)
+}
+
 func drawBits(x *uint64, n, words int, last, fin, step, first, turn uint64) {
 	drawBitsGeneric(unsafe.Slice(x, n), words, last, fin, step, first, turn)
 }

@@ -251,6 +251,11 @@ func sparseAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int)
 func sparseDotAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32,
 	n int) float64
 
+// sparseDotAxpyRun takes one example at least.
+//
+//go:noescape
+func sparseDotAxpyRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32, val *float32)
+
 // drawBits does n sequences, a multiple of four (AVX-512: of sixteen).
 //
 //go:noescape

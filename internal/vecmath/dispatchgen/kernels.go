@@ -205,6 +205,14 @@ var kernels = []kernel{
 		forms: "AVX512=AVX2 AVX2", nosplit: "amd64",
 	},
 	{
+		name: "sparseDotAxpyRun", params: "f, w *float64, nw int, a *float64, ptr *int, n int, " +
+			"idx *int32, val *float32",
+		asm:   "f w a ptr n idx val",
+		plain: "sparseDotAxpyRunPlain(f, w, nw, a, ptr, n, idx, val)",
+		forms: "AVX512=AVX2 AVX2",
+		stubs: "takes one example at least.",
+	},
+	{
 		name: "drawBits", params: "x *uint64, n, words int, last, fin, step, first, turn uint64",
 		asm:     "x n fin step first turn",
 		generic: "x[n], words, last, fin, step, first, turn",
